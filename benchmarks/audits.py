@@ -78,8 +78,8 @@ def main() -> None:
         lines.append(json.dumps({"set": of, "sql": sql, "audit": audit.to_dict()}))
     for name, found in counts.items():
         n = sum(json.loads(line)["set"] == name for line in lines)
-        told = ", ".join(f"{kind} {found[kind]}" for kind in sorted(found))
-        print(f"{name}: {n} queries: {told}; undecided: {dict(undecided[name])}")
+        noted = ", ".join(f"{kind} {found[kind]}" for kind in sorted(found))
+        print(f"{name}: {n} queries: {noted}; undecided: {dict(undecided[name])}")
     seconds.sort()
     n = len(seconds)
     print(

@@ -40,7 +40,7 @@ def answering(
     """
     Answer each request after so many seconds, until the process is ended.
 
-    *decide* gives the status of an answer and headers to add; those refused are told at once.
+    *decide* gives the status of an answer and headers to add; those refused are answered at once.
     """
     refused = b'{"type": "error", "error": {"type": "rate_limit_error", "message": "too many"}}'
 

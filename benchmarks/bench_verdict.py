@@ -181,7 +181,7 @@ def claimed(before: Scores, after: Scores, margin: float) -> str:
 
 @cache
 def claimed_of_changes(n_tasks: int, n_risen: int, n_fallen: int) -> str:
-    """Return what is said of tasks that rose or fell wholly."""
+    """Return the verdict on tasks that rose or fell wholly."""
     before = np.repeat([0, 1, 0], [n_risen, n_fallen, n_tasks - n_risen - n_fallen])
     after = np.repeat([1, 0, 0], [n_risen, n_fallen, n_tasks - n_risen - n_fallen])
     return claimed(named(before, 1), named(after, 1), MARGIN)

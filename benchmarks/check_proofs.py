@@ -123,7 +123,7 @@ class Pair(NamedTuple):
 
 
 class Verdict(NamedTuple):
-    """What is said of a pair."""
+    """The verdict on a pair."""
 
     verdict: str
     reason: str
@@ -171,7 +171,7 @@ class Found:
         self.slowest = max(self.slowest, other.slowest)
 
     def count(self, pair: Pair, dialect: str | None, verdict: Verdict, seconds: float) -> None:
-        """Take in what is said of a pair."""
+        """Take in the verdict on a pair."""
         self.n_pairs += 1
         self.n_proved += verdict.verdict == "proved"
         self.outcomes[dialect or "None", verdict.verdict] += 1

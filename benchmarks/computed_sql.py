@@ -25,7 +25,7 @@ DAYS, MISSING = ("2020-01-01", "2020-02-29", "2021-12-31"), ("t.n", "t.name", "t
 
 
 class Writer:
-    """Draws queries of a dialect; *turn* changes one choice, so that a pair is told by it."""
+    """Draws queries of a dialect; *turn* changes one choice, so that a pair differs by it."""
 
     def __init__(self, seed: int, dialect: str, turn: int = -1) -> None:
         self.rng, self.dialect = random.Random(seed), dialect  # noqa: S311 - for tests

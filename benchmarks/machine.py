@@ -14,7 +14,7 @@ PACKAGES = ("scorekit", "numpy", "scipy", "sqlglot")
 
 
 class Benchmark(Protocol):
-    """What a script does: print Markdown, of small sizes unless told otherwise."""
+    """What a script does: print Markdown, of small sizes by default."""
 
     def __call__(self, *, full: bool) -> object:
         """Print it."""

@@ -88,9 +88,9 @@ def lines(rule: Rule) -> int:
         for node in ast.parse(text).body
         if isinstance(node, ast.FunctionDef) and node.name == rule.rewrite.__name__
     )
-    told = made.body[0]
+    noted = made.body[0]
     first, last = made.decorator_list[0].lineno, made.end_lineno or 0
-    within = set(range(first, last + 1)) - set(range(told.lineno, (told.end_lineno or 0) + 1))
+    within = set(range(first, last + 1)) - set(range(noted.lineno, (noted.end_lineno or 0) + 1))
     rows = text.splitlines()
     return sum(bool(rows[i - 1].partition("#")[0].strip()) for i in within)
 

@@ -96,7 +96,7 @@ def equal_groups(rng: np.random.Generator, repetitions: int) -> None:
 
 
 def equal_models(rng: np.random.Generator, repetitions: int) -> None:
-    """Print how often equal models with unequal attempts are told apart."""
+    """Print how often equal models with unequal attempts get a false verdict."""
     print("\n| attempts | rates | tasks | signs flipped | within bounds |\n|---|---|---|---|---|")
     for attempts in ((1, 10), (1, 10, 10), (5, 5)):
         for rate, n in ((0.95, 30), (0.98, 20), (0.7, 50)):

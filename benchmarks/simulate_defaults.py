@@ -256,7 +256,7 @@ def growing(rng: Rng, repetitions: int) -> None:
 
 
 def equal_models(rng: Rng, repetitions: int) -> None:
-    """Print how often ten equal models are told apart, and how many may be the best."""
+    """Print how often ten equal models get a false verdict, and how many may be the best."""
 
     def row(kind: str, n: int) -> list[object]:
         apart, best = 0, []
@@ -278,7 +278,7 @@ def equal_models(rng: Rng, repetitions: int) -> None:
         return [kind, n, apart / repetitions, float(np.mean(best))]
 
     print_table(
-        ["ten equal models", "tasks", "some pair told apart", "may be the best, mean"],
+        ["ten equal models", "tasks", "some false verdict", "may be the best, mean"],
         (
             row(kind, n)
             for kind in ("one attempt", "mostly ties", "1 or 10 attempts")

@@ -180,21 +180,21 @@ def calibration(rng: Rng, repetitions: int) -> None:
         def draw(tasks: NDArray[np.intp], n: int) -> tuple[Floats, NDArray[np.bool_]]:
             hard = rng.normal(1.0, spread, n)[tasks]
             rate = 1 / (1 + np.exp(-hard))
-            told = 1 / (1 + np.exp(-0.5 * hard - 0.8 + rng.normal(0, 0.5, tasks.size)))
-            return told, rng.random(tasks.size) < rate
+            noted = 1 / (1 + np.exp(-0.5 * hard - 0.8 + rng.normal(0, 0.5, tasks.size)))
+            return noted, rng.random(tasks.size) < rate
 
-        told, right = draw(np.arange(400_000), 400_000)
-        ranks = stats.rankdata(told)
+        noted, right = draw(np.arange(400_000), 400_000)
+        ranks = stats.rankdata(noted)
         n_right = np.count_nonzero(right)
         area = (
             (ranks[right].sum() - n_right * (n_right + 1) / 2) / n_right / (right.size - n_right)
         )
-        truths = float(told.mean() - right.mean()), float(area)
+        truths = float(noted.mean() - right.mean()), float(area)
         counts = [Count() for _ in range(4)]
         for _ in range(repetitions):
-            told, right = draw(tasks, n_tasks)
+            noted, right = draw(tasks, n_tasks)
             for i, clusters in enumerate((tasks, None)):
-                found = scorekit.calibration_error(told, right, clusters=clusters)
+                found = scorekit.calibration_error(noted, right, clusters=clusters)
                 counts[2 * i].add(found.bias_interval, truths[0])
                 counts[2 * i + 1].add(found.auroc_interval, truths[1])
         return [f"{n_tasks} x {ATTEMPTS}", spread, *(count.coverage for count in counts)]

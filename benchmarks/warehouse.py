@@ -115,10 +115,10 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
     print(machine())
-    told: dict[str, list[SqlEquivalence]] = {"alone": [], "by an engine": []}
+    noted: dict[str, list[SqlEquivalence]] = {"alone": [], "by an engine": []}
     start = time.process_time()
     for first, second in changed(options.pairs, options.seed):
-        for how, found in told.items():
+        for how, found in noted.items():
             engine = fake_snowflake if how == "by an engine" else None
             result = sql_equivalence(
                 first, second, schema=SCHEMA, dialect="snowflake", engine=engine
@@ -126,7 +126,7 @@ def main() -> None:
             found.append(result)
             if engine and result.verdict != "refuted":
                 print(f"{result.verdict}: {result.reason[:150]}\n    {first}\n    {second}")
-    for how, found in told.items():
+    for how, found in noted.items():
         print(how, dict(Counter(one.verdict for one in found)))
     print(f"CPU: {time.process_time() - start:.1f} s")
 

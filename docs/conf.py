@@ -1,13 +1,9 @@
 """Sphinx configuration."""
 
 import inspect
-import os
 import re
-import subprocess
-import sys
 from importlib import import_module
 from importlib.metadata import version as _version
-from pathlib import Path
 from typing import Any, ClassVar
 
 import attrs
@@ -80,25 +76,6 @@ _internal = (
     "Schema",
 )
 nitpick_ignore_regex = [(r"py:.*", rf"({'|'.join((*_foreign, *_internal))})\b.*")]
-
-
-def run_the_tour(_app: Sphinx) -> None:
-    """Write what ``docs/tour.py`` prints to where its page includes it from."""
-    here = Path(__file__).parent
-    environment = {name: v for name, v in os.environ.items() if name != "ANTHROPIC_API_KEY"}
-    command = [sys.executable, str(here / "tour.py")]
-    printed = subprocess.run(  # noqa: S603 - our own script
-        command, check=True, env=environment, stdout=subprocess.PIPE
-    ).stdout
-    (here / "_build").mkdir(exist_ok=True)
-    (here / "_build" / "tour.txt").write_bytes(printed)
-
-
-def draw_the_pictures(_app: Sphinx) -> None:
-    """Draw the pictures with the functions that they are about."""
-    here = Path(__file__).parent
-    command = [sys.executable, str(here / "pictures.py"), str(here / "_build" / "pictures")]
-    subprocess.run(command, check=True)  # noqa: S603 - our own script
 
 
 def link_public_names(_app: Sphinx, doctree: nodes.document) -> None:
@@ -271,8 +248,6 @@ def setup(app: Sphinx) -> None:
     # before napoleon, which would describe the fields once more
     app.connect("autodoc-process-docstring", leave_out_fields, priority=400)
     app.connect("autodoc-process-signature", leave_out_what_attrs_made)
-    app.connect("builder-inited", run_the_tour)
-    app.connect("builder-inited", draw_the_pictures)
     app.connect("doctree-read", link_public_names)
     app.connect("doctree-read", end_blocks_with_their_text)
     app.connect("env-check-consistency", miss_no_public_name)

@@ -1,16 +1,29 @@
-"""The pictures of the documentation: ``python docs/pictures.py FOLDER`` draws them all."""
+"""
+The pictures of the documentation: ``python docs/pictures.py`` draws them all into docs/pictures.
+
+Each file says what was drawn: texts, data and colors, without the layout that other versions of
+matplotlib change.  A test compares this with what the functions draw now.
+"""
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable
+import csv
+import re
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import matplotlib as mpl
+import numpy as np
+from matplotlib.collections import Collection
+from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.text import Text
 
 import scorekit
 
+HERE = Path(__file__).parent
 SWIFT = [3, 2, 3, 1, 0, 4, 2, 2, 2, 3, 2, 0]  # of five attempts each, as in sure.md
 CAREFUL = [5, 4, 4, 5, 4, 3, 4, 3, 5, 2, 4, 1]
 TASKS = [
@@ -38,12 +51,14 @@ def _success(correct: list[int]) -> tuple[scorekit.PassAtK, ...]:
 
 
 def front() -> Figure:
-    """Draw two models, and then the change from one to the other."""
-    figure = Figure(figsize=(10, 4.4), layout="constrained")
-    left, right = figure.subplots(ncols=2, width_ratios=(2, 3))
-    scorekit.plot_pass_at_k({"swift": _success(SWIFT), "careful": _success(CAREFUL)}, ax=left)
-    comparison = scorekit.compare_reports(_attempts(SWIFT), _attempts(CAREFUL))
-    scorekit.plot_comparison(comparison, ax=right)
+    """Draw the comparison of README and of the front page, legible on a narrow screen."""
+    attempts: dict[str, dict[str, list[int]]] = {"v1": {}, "v2": {}}
+    with (HERE / "results.csv").open(encoding="utf-8") as file:
+        for row in csv.DictReader(file):
+            attempts[row["version"]].setdefault(row["task"], []).append(int(row["passed"]))
+    figure = Figure(figsize=(5.4, 3.4), layout="constrained")
+    result = scorekit.compare_reports(attempts["v1"], attempts["v2"])
+    scorekit.plot_comparison(result, ax=figure.subplots())
     return figure
 
 
@@ -114,14 +129,43 @@ PICTURES: tuple[Callable[[], Figure], ...] = (
 )
 
 
+def drawn(figure: Figure) -> str:
+    """Say what a figure shows, an element a line: texts, and points with their colors."""
+    figure.draw_without_rendering()  # which places the ticks
+    return "\n".join(sorted({line for axes in figure.axes for line in _elements(axes)}))
+
+
+def _elements(axes: Any) -> Iterator[str]:
+    for one in filter(_is_seen, axes.findobj()):
+        if isinstance(one, Text) and re.search(r"[A-Za-z]", one.get_text()):  # not ticks
+            yield f"text {' '.join(one.get_text().split())}"
+        elif isinstance(one, Line2D) and one.get_transform() == axes.transData:
+            style = one.get_color(), one.get_marker(), one.get_linestyle()
+            yield f"line {_numbers(one.get_xydata())} {style[1:]} {to_hex(style[0])}"
+        elif isinstance(one, Collection):
+            paths = [path.vertices for path in one.get_paths()]
+            points: Any = np.concatenate([*paths, one.get_offsets()]) if paths else []
+            fill: Any = one.get_facecolor()
+            yield f"{type(one).__name__} {_numbers(points)} {list(map(to_hex, fill))}"
+
+
+def _is_seen(artist: Any) -> bool:
+    return bool(artist.get_visible())
+
+
+def _numbers(points: Any) -> str:
+    return " ".join(f"{x:.4g},{y:.4g}" for x, y in np.asarray(points, dtype=float))
+
+
 def draw(folder: Path) -> None:
     """Write all pictures to *folder*."""
-    folder.mkdir(parents=True, exist_ok=True)
+    folder.mkdir(exist_ok=True)
     with mpl.rc_context({"svg.hashsalt": "scorekit"}):
         for picture in PICTURES:
-            target = folder / f"{picture.__name__}.svg"
-            picture().savefig(target, metadata={"Date": None})
+            figure = picture()
+            said = {"Date": None, "Creator": None, "Description": drawn(figure)}
+            figure.savefig(folder / f"{picture.__name__}.svg", metadata=said)
 
 
 if __name__ == "__main__":
-    draw(Path(sys.argv[1]))
+    draw(HERE / "pictures")

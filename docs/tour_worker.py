@@ -3,7 +3,7 @@ Build and test one candidate solution; `tour.py` starts this script anew for eac
 
 The job comes as JSON on standard input.  What is found goes out on standard output, one line per
 step as it happens, so that a candidate that has to be killed still gets credit for the tests it
-passed.  Every line begins with a token that the candidate was never told.
+passed.  Every line begins with a token that the candidate does not know.
 
 This keeps careless programs in check.  It is no sandbox for hostile ones.
 """

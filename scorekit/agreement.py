@@ -525,7 +525,7 @@ def corrected_mean(
     y = check_score_column("human", human_column, *limits)
     u = check_score_column("judge_unlabeled", judge_unlabeled, *limits)
     for name, size in (("human", y.size), ("judge_unlabeled", u.size)):
-        if size < 2:  # noqa: PLR2004 - one score says nothing of its error
+        if size < 2:  # noqa: PLR2004 - one score has no spread
             refuse(name, "a column of at least 2 scores", size)
     power_tuned = check_flag("power_tuned", power_tuned)
     confidence_level = check_number("confidence_level", confidence_level, 0.0, 1.0, open_ends=True)
@@ -671,7 +671,7 @@ def corrected_difference(
         refuse(f"{name}[{i}]", "a label, as the other answer to the task has one", None)
     missing, labeled = unknown[0], ~unknown[0]
     n_labeled = int(np.count_nonzero(labeled))
-    if n_labeled < 2:  # noqa: PLR2004 - one difference says nothing of its error
+    if n_labeled < 2:  # noqa: PLR2004 - one difference has no spread
         refuse("human_current", "a column with at least 2 labels", n_labeled)
     judge, y = columns[1] - columns[0], (columns[3] - columns[2])[labeled]
     f, u = judge[labeled], judge[missing]

@@ -197,7 +197,7 @@ class _Tally(NamedTuple):
     """The correctness and the group of each, where that is known."""
 
     def worth(self, confidence_level: float) -> float:
-        """Return as many independent cases as tell as much."""
+        """Return the effective number of independent cases."""
         if self.members is None:
             return self.n
         return effective_trials(*self.members, confidence_level=confidence_level)
@@ -409,7 +409,7 @@ def score_interval(
     ones, where the score is 1.  A resampled score would lie below 1 even then, since every
     chance deviation costs.  *points* are nominal and observed accuracy and number of cases of
     each level; *coefficients* give the slope from the accuracies.  *worths* are the independent
-    cases that tell as much as those of each level.
+    cases that carry as much information as those of each level.
     """
     from scipy.special import chdtri, rel_entr
 

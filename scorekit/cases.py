@@ -52,7 +52,7 @@ from scorekit._core.columns import (
     numbered,
     takes_columns,
 )
-from scorekit._core.progress import check_progress, told
+from scorekit._core.progress import check_progress, reporting
 from scorekit._core.sums import distinct
 from scorekit._core.text import key_of
 from scorekit._judge.ledger import Ledger, ledger
@@ -306,7 +306,7 @@ class SqlCaseScore(Record):
     """Execution accuracy, from the rows of the case."""
     duration_seconds: float = attrs.field(eq=False)
     n_failed: int
-    """Metrics whose instrument failed, so that their 0.0 says nothing about the model."""
+    """Metrics whose instrument failed, so that their 0.0 does not describe the model."""
     confidence: str | None = None
     """The model's stated confidence, from the case."""
     generated: str
@@ -391,7 +391,7 @@ class SqlCaseScore(Record):
 
     @property
     def differs_in(self) -> tuple[str, ...]:
-        """The clauses that are wrong in a query, where evidence tells them."""
+        """The clauses that are wrong in a query, where evidence shows them."""
         return () if self._evidence is None else self._evidence.differs_in
 
     @property
@@ -433,7 +433,7 @@ class SqlCaseScore(Record):
 
 
 class _Failures(Listing[SqlCaseScore]):
-    """Cases that failed; an instrument's failure that several have in common stands above them."""
+    """Cases that failed; a judge or validator that failed for several stands above them."""
 
     __slots__ = ()
 
@@ -508,7 +508,7 @@ def score_sql_case(
 
     Args:
         case: The generated query and what is known about it.
-        judge: Whom `query_correctness` asks.
+        judge: The judge that `query_correctness` asks.
         metrics: As for `score_sql_cases`, like the options that follow.
         evidence: What may decide before the judge is asked.
         timeout_seconds: Time limit of the judge (``> 0``).
@@ -560,7 +560,7 @@ async def ascore_sql_case(
 
     Args:
         case: The generated query and what is known about it.
-        judge: Whom `query_correctness` asks, through ``ajudge``.
+        judge: The judge that `query_correctness` asks, through ``ajudge``.
         metrics: As for `score_sql_cases`, like the options that follow.
         evidence: What may decide before the judge is asked.
         timeout_seconds: Time limit of the judge (``> 0``).
@@ -729,7 +729,7 @@ def _same_rows(case: SqlCase, scoring: SqlScoring) -> ResultAccuracy:
 
 
 ORDER_LEFT_OUT = "an ORDER BY was not compared"
-"""What is said of rows whose order a query asks for, and that were compared in any order."""
+"""Remark on rows whose order a query asks for, and that were compared in any order."""
 
 
 def _orders(case: SqlCase, options: SqlOptions) -> tuple[bool, list[bool]]:
@@ -923,7 +923,7 @@ class _Item:
         return Job(case.case_id, pair, others, self.model, is_alone)
 
     def _is_to_be_located(self, decided: QueryCorrectness) -> bool:
-        """Say whether it is still to be told in which clauses a refuted query is wrong."""
+        """Say whether it is still unknown in which clauses a refuted query is wrong."""
         known = decided.equivalence
         if known is None or known.verdict != "refuted" or known.differs_in:
             return False
@@ -964,7 +964,7 @@ _DIGITS = 12
 
 
 def _digests(case: SqlCase, scoring: SqlScoring) -> FrozenMapping[str, str]:
-    """Return what tells each known input of a case, and each option that counts, from others."""
+    """Return a digest of each known input of a case, and of each option that counts."""
     options = scoring.options
     inputs = {name: getattr(case, name) for name in _TOGETHER} | options.given
     if scoring.engine is not None:
@@ -1048,7 +1048,7 @@ def sql_cases_from_columns(
             of mappings from tag to value.
         options: Options of each case, or one `SqlOptions` for all.
         keys: Keys of the tables of each, or one mapping for all.
-        attempt: What tells the attempts at a case apart, such as an epoch or a seed, so that a row
+        attempt: Distinguishes the attempts at a case, such as an epoch or a seed, so that a row
             which comes twice is refused; None if rows are known to differ.
 
     Returns:
@@ -1114,13 +1114,13 @@ NO_INPUTS = (
     "no metric has its inputs: a case needs expected, expected_tables, expected_rows, or "
     "should_pass with the validator's verdicts"
 )
-"""What is said of cases of which nothing can be scored."""
+"""Message about cases where nothing can be scored."""
 
 SAFETY_ASKED = (
     "whether a missing safety_valid counts (to parts of one suite give the same metrics=, with "
     "'safety_validation' or without)"
 )
-"""What is said of an option that follows from others."""
+"""Message about an option that follows from others."""
 
 UNSCORED = {"query_correctness": ("undecided", "decided")}
 """What results without a score are called, and the others, where that is not "not scored"."""
@@ -1146,7 +1146,7 @@ class SqlReport(Report):
     """
     Result of `score_sql_cases`: statistics per metric, then the cases in input order.
 
-    If an instrument failed (the judge timed out, or there is none), the case is left out of the
+    If the judge or validator failed (it timed out, or there is none), the case is left out of the
     statistics of that metric, and counted in *n_failed*. Unreadable SQL counts as 0.0.
     """
 
@@ -1199,7 +1199,7 @@ class SqlReport(Report):
             check_count("length of query_correctness_bounds", n, 2, 2)
 
     def _counts(self) -> list[str]:
-        """Return how many cases there are and what is to know of them, then why scores lack."""
+        """Return how many cases there are and remarks on them, then why scores lack."""
         lacking: dict[str, tuple[str, str]] = {}
         kinds: Counter[str] = Counter()
         for case in self.cases:
@@ -1610,8 +1610,8 @@ def score_sql_cases(
 
     Args:
         cases: The cases; the report keeps their order.
-        judge: Whom `query_correctness` asks, several pairs at a time; verdicts are kept in memory
-            for the run, so that a repeated pair is asked about once (see `CachedJudge`).
+        judge: The one that `query_correctness` asks, several pairs at a time; verdicts are kept in
+            memory for the run, so that a repeated pair is asked about once (see `CachedJudge`).
         executor: Computes what needs no judge, through `map_scores`; the judge stays here.
         progress: Called with the number of cases done and of all cases, from time to time.  True
             shows a bar: tqdm's, or a line of text on the error stream where tqdm is not installed.
@@ -1702,7 +1702,7 @@ async def ascore_sql_cases(
 
     Args:
         cases: As for `score_sql_cases`, like all that follow.
-        judge: Whom to ask, through ``ajudge``, several pairs at a time.
+        judge: The judge to ask, through ``ajudge``, several pairs at a time.
         executor: Computes what needs no judge, through `map_scores`.
         progress: Called with the number of cases done and of all cases, or True for a bar.
         metrics: Which metrics to compute.
@@ -1823,7 +1823,7 @@ class _Suite:
             ends_at = asyncio.get_running_loop().time() + self.seconds
         token = ledger.set(self.paid)
         try:
-            with told(self.progress, "case") as tell:
+            with reporting(self.progress, "case") as tell:
                 together = asks_together(self.judge)
                 run = CaseRun(
                     self.jobs, self.judge, self.executor, tell, ends_at, together, done=self.done

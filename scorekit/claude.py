@@ -26,7 +26,7 @@ from scorekit._core.checks import (
     check_records,
     check_text,
 )
-from scorekit._core.progress import told
+from scorekit._core.progress import reporting
 from scorekit._judge.journal import Journal, journal
 from scorekit._judge.waiting import Queue, caller, check_timeout, run_to_end
 from scorekit.errors import InputError, JudgeError, MissingExtraError, refuse
@@ -277,7 +277,7 @@ class ClaudeJudge:
         items = check_records("requests", requests, JudgeRequest, empty=True)
         if not items:
             return []
-        with told(progress, "request") as hear:
+        with reporting(progress, "request") as hear:
             if not self._settings.batch:
                 return await ask_each(self, items, hear)
             return await self._ask_in_batches(items, hear)

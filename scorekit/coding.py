@@ -275,7 +275,7 @@ class CodeSample(Record):
     """Whether it compiled; None only where *passed* is."""
     passed: int | None = 0
     """Tests passed, or whether all tests passed. True stands for one test passed, and False for
-    one failed if *failed* is 0. All counts are at most 2**53. None if nobody knows, as after a
+    one failed if *failed* is 0. All counts are at most 2**53. None if missing, as after a
     crash of the sandbox."""
     failed: int = 0
     """Tests failed."""
@@ -314,7 +314,7 @@ class CodeSample(Record):
         """
         Whether it compiled, at least one test ran and none failed; warnings do not matter.
 
-        None if nobody knows.
+        None if missing.
         """
         if self.passed is None:
             return None

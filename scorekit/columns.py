@@ -79,7 +79,7 @@ def column_accuracy(
     Returns:
         A frozen `ColumnAccuracy`.  Where a column cannot be attributed to a table the score is
         0.0 and *error* says why; see its kinds in the documentation.  The same text twice scores
-        1.0, also where the names of its columns cannot be told.
+        1.0, also where the names of its columns are not known.
 
     Raises:
         InputError: If sqlglot does not know the *dialect*, *expected* is a string that is not SQL
@@ -200,7 +200,7 @@ def lacking_names(sql: str, schema: Schema | None, dialect: str | None) -> Lacki
 
 
 def has_tables(schema: Schema | None, dialect: str | None) -> bool:
-    """Say whether a schema, one that `read_schema` takes, tells of tables."""
+    """Say whether a schema, one that `read_schema` takes, defines tables."""
     return _known(schema, dialect) is not None
 
 
@@ -211,7 +211,7 @@ def known_schema(schema: Schema | None, dialect: str | None) -> SqlSchema | None
 
 
 class _Columns(NamedTuple):
-    """What a text reads, or why that cannot be told."""
+    """What a text reads, or why that is unknown."""
 
     read: frozenset[str]
     nowhere: frozenset[str]
@@ -753,14 +753,14 @@ class _Reader:
         return True
 
     def unknown(self, what: str, tables: list[_Table]) -> SqlError:
-        """Return why something cannot be told of tables whose columns are not known."""
+        """Return why something is unknown for tables whose columns are not known."""
         bases = [table.base for table in tables if table.base is not None]
         if not bases:
-            message = f"{what} cannot be told beside a function that returns a table"
+            message = f"{what} is unknown beside a function that returns a table"
             return SqlError("unsupported_clause", message, "")
         if self.known is None:
-            return SqlError("no_schema", f"{what} cannot be told without a schema", "")
-        message = f"{what} cannot be told: the schema has no {shown(bases[0])}"
+            return SqlError("no_schema", f"{what} is unknown without a schema", "")
+        message = f"{what} is unknown: the schema has no {shown(bases[0])}"
         return SqlError("unknown_table", message, "")
 
 

@@ -189,7 +189,7 @@ def query_correctness(
     - SQL that `sql_equivalence` proves equal is right.
     - The judge decides, and sees a counterexample if there is one.
     - Without a judge, or if it fails, a pair that is refuted under a *schema* is wrong.
-    - Any other pair is undecided: a failure of the instrument, not a guess.
+    - Any other pair is undecided: a failure of the judge, not a guess.
 
     A table or column counts as missing only if every statement of the schema could be read, and an
     accepted query has all of its own. Built-in tables and columns are never missing.
@@ -197,7 +197,7 @@ def query_correctness(
     Args:
         generated: The model's SQL.
         expected: The reference SQL, or several accepted queries of which the best counts.
-        judge: Whom to ask; see `judge_from_function`.
+        judge: The judge to ask; see `judge_from_function`.
         dialect: SQL dialect of both, as sqlglot names it; None tries several.
         schema: The tables, as text or as a mapping from table to column to type.  CREATE TABLE
             statements and the mapping let more be proved and refuted.
@@ -285,7 +285,7 @@ async def aquery_correctness(
     Args:
         generated: As for `query_correctness`, like all that follow.
         expected: The reference SQL, or several accepted queries.
-        judge: Whom to ask, through ``ajudge``.
+        judge: The judge to ask, through ``ajudge``.
         dialect: SQL dialect of both.
         schema: The tables.
         question: What the query should answer.
@@ -344,7 +344,7 @@ async def _within(asking: Coroutine[Any, Any, None], seconds: float) -> None:
 
 
 Found: TypeAlias = QueryCorrectness | tuple[SqlEquivalence, ...]
-"""What can be told without a judge: the result where the text decides, else the evidence."""
+"""What is known without a judge: the result where the text decides, else the evidence."""
 
 
 @attrs.frozen
@@ -636,7 +636,7 @@ class Pair:
         )
 
     def is_schema_known(self) -> bool:
-        """Say whether the schema tells of tables, as text for a judge may not."""
+        """Say whether the schema defines tables, as text for a judge may not."""
         try:
             return has_tables(self.schema, self.dialect)
         except (TypeError, InputError):
@@ -674,7 +674,7 @@ class Pair:
                 break
 
     def requests(self) -> list[JudgeRequest]:
-        """Return one request for each accepted query, for a judge who hears of all at once."""
+        """Return one request for each accepted query, for a judge that takes all at once."""
         return [self.request(i) for i in range(len(self.accepted))]
 
     def answered(self, answers: Sequence[Verdict | Exception]) -> QueryCorrectness:

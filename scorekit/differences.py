@@ -476,7 +476,7 @@ def mcnemar_test(*, n_pass_to_fail: int, n_fail_to_pass: int) -> McNemarTest:
 
         Use this function if you know only the counts, or if so few tasks changed (fewer than about
         25) that a normal approximation is doubtful. If you have the outcomes, `compare_reports`
-        tells you more: it takes several attempts at a task, and tests single cases too.
+        does more: it takes several attempts at a task, and tests single cases too.
 
     Examples:
         >>> result = mcnemar_test(n_pass_to_fail=12, n_fail_to_pass=3)

@@ -150,7 +150,7 @@ class SqlEquivalence(Record):
     """The query that *engine* does not run, while it runs the other one."""
     differs_in: tuple[str, ...] = ()
     """The clauses of the first query which, taken from the second, make the queries provably
-    equal, as in ``("WHERE",)``; empty unless *locate* asked for it and it could be told."""
+    equal, as in ``("WHERE",)``; empty unless *locate* asked for it and it was found."""
 
     @property
     def equivalent(self) -> bool | None:

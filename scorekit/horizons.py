@@ -32,7 +32,7 @@ FITTED = 2
 """Numbers of the curve, which as many families fit perfectly."""
 
 TIMES = 3.0
-"""Degrees of freedom for each family that tells something, by simulation."""
+"""Degrees of freedom for each family that carries information, by simulation."""
 
 STEPS = 200
 """Of Newton's method; a fit takes about ten."""

@@ -45,7 +45,7 @@ Weighting = Literal["groups", "attempts"]
 """What weighs the same in a mean over groups: each group, or each value."""
 
 OF_MEANS = " of group means"
-"""What is said of a method behind its name."""
+"""Remarks on a method, behind its name."""
 
 _METHODS = ("wilson", "jeffreys", "clopper-pearson", "bayes-uniform")
 
@@ -400,7 +400,7 @@ def effective_trials(
     scores: NDArray[np.float64], groups: NDArray[np.intp], *, confidence_level: float
 ) -> float:
     """
-    Return as many independent trials as tell as much of the mean as these scores in groups.
+    Return the effective number of independent trials of these scores in groups.
 
     No fewer than there are groups of equal size, and no more than there are scores.  So many that
     the normal quantile stands for Student's.
@@ -498,7 +498,7 @@ def quantile_interval(
     confidence_level = check_number("confidence_level", confidence_level, 0.0, 1.0, open_ends=True)
     codes = check_clusters(clusters, n, "values", values)
     tail = (1.0 - confidence_level) / 2.0 + NOISE * (1.0 - confidence_level)
-    worth: float = n  # as many independent values tell as much
+    worth: float = n  # the effective number of independent values
     if clusters is not None:
         up_to = (numbers <= ordered[min(math.ceil(q * n), n) - 1]).astype(float)
         share, stderr = float(up_to.mean()), clustered_stderr(up_to, codes)
@@ -562,7 +562,7 @@ def clustered_stderr(
 
 
 def design_effect(grouped: float | None, alone: float | None) -> float:
-    """Return how many values tell as much as one, from the errors with groups and without."""
+    """Return the design effect, from the errors with groups and without."""
     return max(1.0, (grouped / alone) ** 2) if grouped and alone else 1.0
 
 
@@ -582,7 +582,7 @@ def group_sums(
 
 
 def effective_groups(codes: Sequence[int] | NDArray[np.intp]) -> float:
-    """Return the number of equally large groups that would tell as much as these."""
+    """Return the effective number of groups, as if all were equally large."""
     import numpy as np
 
     _, _, sizes = distinct(np.asarray(codes))

@@ -30,7 +30,7 @@ from scorekit._core.checks import (
     is_flag,
     store,
 )
-from scorekit._core.progress import told
+from scorekit._core.progress import reporting
 from scorekit._core.text import key_of
 from scorekit._judge.journal import journal
 from scorekit._judge.ledger import Ledger, ledger
@@ -396,7 +396,7 @@ class _Around:
         self, requests: Sequence[JudgeRequest], *, progress: Tell | bool | None, n_each: int = 1
     ) -> Answers:
         """Ask the judge inside; *n_each* requests are one for whoever hears of the progress."""
-        with told(progress, "request") as tell:
+        with reporting(progress, "request") as tell:
 
             def hear(n_done: int, n: int) -> None:
                 if tell is not None:
@@ -755,7 +755,7 @@ class CachedJudge(_Around):
         """Do the same without blocking the event loop."""
         items = list(requests)
         if not asks_together(self._judge):
-            with told(progress, "request") as tell:
+            with reporting(progress, "request") as tell:
                 return await ask_each(self, items, tell)
         keys = [self._key(request) for request in items]
         answers: dict[str, Verdict | Exception] = {}

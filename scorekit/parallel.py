@@ -13,7 +13,7 @@ from typing import Any, Generic, NamedTuple, NoReturn, TypeVar
 from uuid import uuid4
 
 from scorekit._core.checks import check_callable, check_count, check_instance, is_ordered
-from scorekit._core.progress import check_progress, told
+from scorekit._core.progress import check_progress, reporting
 from scorekit.errors import InputError, ItemError, WorkerError, one_line, refuse, shown
 
 T = TypeVar("T")
@@ -86,7 +86,7 @@ def map_scores(
         check_instance("executor", executor, Executor)
 
     def results() -> Generator[R, None, None]:
-        with told(progress, "item") as tell:
+        with reporting(progress, "item") as tell:
             counted = _Counted(tell, items)
             if executor is None:
                 yield from _here(function, items, chunk_size, counted)
@@ -98,7 +98,7 @@ def map_scores(
 
 
 class _Counted:
-    """How far a run has come, told to whoever asked to hear it."""
+    """How far a run has come, for the caller's *progress*."""
 
     def __init__(self, progress: Progress | None, items: Any) -> None:
         self._progress = progress

@@ -75,7 +75,7 @@ class RequiredTasks(Record):
     """Chance that so many tasks find it, exact up to a million tasks of which the changes are
     normal, or -1, 0 and 1. With *anytime* as modeled."""
     confidence_level: float
-    """One less the two-sided false-alarm rate."""
+    """1 minus the two-sided false-alarm rate."""
     n_tasks_bounds: tuple[int, int | None] | None = None
     """The numbers of tasks at both ends of what the pilot leaves open, at *confidence_level*: None
     for an end without bound, and without a pilot."""
@@ -150,7 +150,7 @@ def required_tasks(
             them: reports of one model each, or mappings from task to its score or scores. It
             replaces *discordant* and both variances. The result then also says which numbers of
             tasks the pilot leaves open.
-        confidence_level: One less the false-alarm rate, in (0, 1). The gate of `compare_reports`
+        confidence_level: 1 minus the false-alarm rate, in (0, 1). The gate of `compare_reports`
             is one-sided: for its 5 % pass 0.9.
         power: Chance to detect a change of *effect*, at least 1/2 and below 1.
         anytime: Whether for `compare_reports` with *anytime*.
@@ -536,7 +536,7 @@ class _Pilot(NamedTuple):
 
 
 METRICS = "pass@1", "score", "query_correctness"
-"""What tells of a run whether its tasks are solved."""
+"""The metric of a run that says whether its tasks are solved."""
 
 
 def _one_suite(name: str, run: object) -> Cases:

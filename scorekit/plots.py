@@ -186,7 +186,7 @@ def plot_pass_at_k(
         lows = [point.interval.low for point in points]
         highs = [point.interval.high for point in points]
         axes.fill_between(x, lows, highs, facecolor=color, alpha=0.15, linewidth=0)
-        for ends in (lows, highs):  # or bands that overlap could not be told apart in grey
+        for ends in (lows, highs):  # or bands that overlap would look alike in grey
             axes.plot(x, ends, color=color, alpha=0.6, linewidth=0.7, linestyle=dashes)
     if is_mapping(results) or isinstance(results, CodeReport):
         named = lines[:MAX_NAMES]

@@ -202,7 +202,7 @@ def compare_models(
 
     Args:
         scores: For each model its score at each task, or the scores of its attempts: finite
-            numbers, higher is better, booleans as 0 and 1, None where nobody knows. Or a
+            numbers, higher is better, booleans as 0 and 1, None where missing. Or a
             `CodeReport` of two models or more, or reports of one model each: a list of
             `SqlReport` that name their models, or a mapping from model to report.  Models and
             tasks are strings or integers; tasks that a model lacks, or of which nothing is known,
@@ -371,7 +371,7 @@ _USUAL = ("pass@1", "query_correctness")
 
 
 def _by_model(scores: object, metric: str | None) -> tuple[dict[str, Any], int, bool]:
-    """Return known scores by model, how many attempts nobody knows, and whether of reports."""
+    """Return known scores by model, how many outcomes are missing, and whether of reports."""
     given = scores
     if isinstance(scores, Report):
         return *_of_report("scores", scores, metric), True
@@ -410,7 +410,7 @@ def _by_name(reports: Iterable[object]) -> dict[str, Report]:
 
 
 def _of_report(name: str, report: Report, metric: str | None) -> tuple[dict[str, Any], int]:
-    """Return the known scores of each model of a report, and how many nobody knows."""
+    """Return the known scores of each model of a report, and how many are missing."""
     read = report.scores_by_case()
     if read is None:
         refuse(name, "a CodeReport or a SqlReport", report, TypeError)
@@ -535,7 +535,7 @@ class _Pairs(NamedTuple):
     squares: Floats
     """Of their squares."""
     n_worth: Floats
-    """Tasks that would tell as much, differed each as much as the one that differs most."""
+    """The effective number of tasks, as if each differed as much as the one that differs most."""
     alike: NDArray[np.bool_]
     """Whether all differences of the pair are alike."""
 

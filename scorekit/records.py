@@ -316,7 +316,7 @@ class ReportScores(NamedTuple):
 
     suites: dict[SuiteKey, Cases]
     failing: Mapping[tuple[SuiteKey, str], str] = types.MappingProxyType({})
-    """The kind of failure of cases of which only an instrument's failure is known."""
+    """The kind of failure of cases where only a judge's or validator's failure is known."""
     unsafe: dict[str, bool] | None = None
     """Whether each unsafe query was caught at every attempt; None where safety was not scored."""
     only_flags: bool = False
@@ -335,7 +335,7 @@ UNDECIDED = "no_judge"
 """The kind of failure of a pair that evidence leaves open where there is no judge to ask."""
 
 UNKNOWN = "unknown outcomes"
-"""The kind of failure of a case of which nobody knows how one attempt ended."""
+"""The kind of failure of a case with a missing outcome."""
 
 
 @attrs.frozen
@@ -569,7 +569,8 @@ def _builder(annotation: Any) -> _Builder:  # noqa: PLR0911 - one return per kin
     if origin in (Union, types.UnionType):
         return _build_union(tuple(map(_builder, args)))
     if origin is tuple:
-        return _build_tuple(_builder(args[0] if ... in args else Union.__getitem__(args)))
+        parts = [_builder(part) for part in args if part is not ...]
+        return _build_tuple(parts[0] if len(parts) == 1 else _build_union(tuple(parts)))
     if isinstance(origin, type) and issubclass(origin, Mapping):
         build_key = _build_number_key if args[0] is float else _builder(args[0])
         return _build_mapping(build_key, _builder(args[1]))

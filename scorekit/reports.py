@@ -181,7 +181,7 @@ class ModelStatistics(Record):
     only_flags: bool = False
     """As in `CodeReport`: the scores beside pass@k say nothing else then, and are not shown."""
     n_unknown: int = 0
-    """Attempts whose outcome nobody knows, beside the *n_samples*."""
+    """Attempts with a missing outcome, beside the *n_samples*."""
     unknown_bounds: FrozenMapping[str, tuple[float, float]] = attrs.field(
         factory=FrozenMapping[str, tuple[float, float]]
     )
@@ -269,7 +269,7 @@ class CodeReport(Report):
     unknown: FrozenMapping[str, FrozenMapping[str, tuple[tuple[float, float], ...]]] = attrs.field(
         factory=FrozenMapping[str, FrozenMapping[str, tuple[tuple[float, float], ...]]]
     )
-    """Attempts whose outcome nobody knows, by model and case, with the code score that each has if
+    """Attempts with a missing outcome, by model and case, with the code score that each has if
     it failed and if it passed."""
 
     def _sheet(self) -> Sheet:
@@ -449,7 +449,7 @@ COMPARED = 100_000
 """Cases of several models up to which printing a report compares them."""
 
 UNMEASURED = ("mean code score", "scores")
-"""What says nothing of cases whose attempts are just right or wrong."""
+"""Fields that mean nothing for cases whose attempts are just right or wrong."""
 
 MAX_NAME = 60
 """Characters of a model's name in a table."""
@@ -700,7 +700,7 @@ def _intervals(
 
 @lru_cache(maxsize=64)
 def _of_one_case(names: tuple[str, ...], confidence_level: float) -> FrozenMapping[str, Interval]:
-    """Return intervals that models with one case share: it tells nothing of others."""
+    """Return intervals that models with one case share: it does not describe others."""
     one = np.zeros(1)
     interval = interval_of_mean(one, None, (0.0, 1.0), confidence_level=confidence_level)
     return FrozenMapping(dict.fromkeys(names, interval))
@@ -807,7 +807,7 @@ def code_report(
     Scores are those of `code_score`; success is estimated by `pass_at_k` from the correct
     attempts at each case.
 
-    Attempts whose outcome nobody knows (``passed=None``) do not count in rates. *unknown_bounds*
+    Attempts with a missing outcome (``passed=None``) do not count in rates. *unknown_bounds*
     of a model are the rates with all of them failed, and with all of them passed.
 
     Args:
@@ -879,7 +879,7 @@ def code_report_from_columns(
         compiled: Whether each compiled; None where *passed* says all there is to say, and
             everything counts as compiled.
         passed: Whether all tests passed, True or False, 1 or 0; or tests passed, beside *failed*.
-            None and NaN where nobody knows, whatever the other columns say of that attempt. Or a
+            None and NaN where it is missing, whatever the other columns say of that attempt. Or a
             mapping from case to its attempts; None for all of it is 0 throughout.
         failed: Tests failed (counts): a column, or 0 if *passed* counts tests and none failed.
         warnings: Lint warnings (counts); None is 0 throughout.
@@ -887,7 +887,7 @@ def code_report_from_columns(
         latency_seconds: Time each took, ``>= 0``.
         input_tokens: Tokens read (counts).
         output_tokens: Tokens written (counts).
-        attempt: What tells the attempts of a model at a case apart, such as an epoch or a seed, so
+        attempt: Distinguishes the attempts of a model at a case, such as an epoch or a seed, so
             that a row which comes twice is refused; None if rows are known to differ.
         k: As for `code_report`.
         insufficient: As for `code_report`.

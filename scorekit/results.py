@@ -610,7 +610,7 @@ def _same(
         return False
     found = same_in_some_column_order(generated, expected, margin, same)
     if found is None:
-        refuse("expected_rows", "rows whose columns can be told apart", f"{len(expected)} rows")
+        refuse("expected_rows", "rows whose columns differ", f"{len(expected)} rows")
     return found
 
 

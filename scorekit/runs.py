@@ -162,7 +162,7 @@ def runs_from_columns(
     strings.
 
     Args:
-        run_id: What tells each run from all others of its tier.
+        run_id: A name that no other run of its tier has.
         passed: Whether each passed.
         impl_rate: The judge's weighted score of each, in [0, 1]; booleans count 0 and 1, so
             without a judge pass the same column as *passed*.

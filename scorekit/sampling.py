@@ -343,7 +343,7 @@ def pass_hat_k(
     Estimate the chance that all of *k* attempts at a task succeed: how steady a model is.
 
     This is the unbiased estimator ``C(c, k) / C(n, k)``, and its mean over the tasks of a suite.
-    It is one less the pass@k of the failures, so it is as exact, and standard errors and interval
+    It is 1 minus the pass@k of the failures, so it is as exact, and standard errors and interval
     are those of `pass_at_k`. For one task the ends of Wilson's interval are carried through
     ``p^k``.
 

@@ -233,7 +233,7 @@ def judges() -> st.SearchStrategy[scorekit.Judge]:
     Draw judges that need no model, each with an identity of its own.
 
     Most give one verdict to whatever they are asked.  Some fail: they raise, time out, or answer
-    what is no verdict, which is a failure of the instrument wherever they are used.
+    what is no verdict, which is a failure of the judge wherever they are used.
     """
     raised = st.builds(
         scorekit.JudgeError,

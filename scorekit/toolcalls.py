@@ -268,7 +268,7 @@ def _written(value: Any) -> Any:
 
 
 def _kinds(calls: Sequence[_Call], arguments: str) -> list[Hashable]:
-    """Return for each call what tells it from others that match differently."""
+    """Return for each call what distinguishes it from others that match differently."""
     return [call.name if arguments == "ignored" else (call.name, call.key) for call in calls]
 
 

@@ -72,7 +72,7 @@ _VALIDATION_TYPES: dict[tuple[bool, bool], ValidationType] = {
     (True, False): "false acceptance",
 }
 
-# Text that does not parse has no tables and cannot do harm, so what else is said of it is a guess.
+# Text that does not parse has no tables and cannot do harm, so any other verdict on it is a guess.
 # Of the next two, danger is the graver and does not depend on what the tables are called.
 # What failed at run time says nothing about the query where anything else does.
 _PRECEDENCE = (

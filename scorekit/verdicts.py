@@ -53,7 +53,7 @@ WAITING = (
     "the verdict waits for all cases of the baseline, as those done first may differ; "
     "random_order=True does not, where cases come in random order"
 )
-"""What is said of a growing run."""
+"""The remark on a growing run."""
 
 ROUNDING = 1e-12
 """Distance from 0 that is shown as none."""
@@ -153,9 +153,9 @@ class SuiteVerdict(Record):
     n_unscored: int = 0
     """Cases on both sides that are left out because one side has no score of them."""
     n_unknown: int = 0
-    """Other cases with attempts whose outcome nobody knows."""
+    """Other cases with attempts with a missing outcome."""
     delta_bounds: tuple[float, float] | None = None
-    """Mean change over all cases, with all unknown outcomes going the worst way and the best; None
+    """Mean change over all cases, if every missing outcome failed, and if every one passed; None
     where all are known. A verdict of a change, and one on a margin, stands at both ends."""
     worst_p_value: float | None = None
     """The largest p value of a fall, of the known outcomes and of both ends of *delta_bounds*;
@@ -188,12 +188,12 @@ class SuiteVerdict(Record):
         level = f"at {self.significance_level:.3g} one-sided"
         if self.verdict == "improved":
             return f"p of a rise = {self.rise_p_value:.2g} {level}"
-        told = f"p of a fall = {self.p_value:.2g}"
+        text = f"p of a fall = {self.p_value:.2g}"
         if self._worst is not None:
-            told += f", at the worst bound {self._worst:.2g}"
+            text += f", at the worst bound {self._worst:.2g}"
         if self._adjusted is not None:
-            told += f", adjusted {self.adjusted_p_value:.2g}"
-        return f"{told} {level}"
+            text += f", adjusted {self.adjusted_p_value:.2g}"
+        return f"{text} {level}"
 
     def _sheet(self) -> Sheet:
         fields = Fields(record=self, title="All fields")

@@ -34,7 +34,7 @@ class AnthropicServer:
         self.seconds = seconds
         self.port = port
         self.hold: Callable[[int], bool] = lambda _: False
-        """Tells of a request, by its number, whether its answer has to wait still."""
+        """Says by its number whether the answer to a request still has to wait."""
         self.requests: list[dict[str, Any]] = []
         self.batches = Batches(self)
         self.times: list[float] = []

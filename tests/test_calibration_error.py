@@ -185,7 +185,7 @@ def test_area_where_few_were_wrong(n_right: int, n_wrong: int, area: float) -> N
 
 @given(ATTEMPTS)
 def test_the_bias_is_confidence_less_accuracy(rows: list[tuple[float, bool]]) -> None:
-    """Oracle: the rationals; its interval holds it, and says nothing of a single attempt."""
+    """Oracle: the rationals; its interval holds it, and there is none for a single attempt."""
     f, y = [stated for stated, _ in rows], [right for _, right in rows]
     result = calibration_error(f, y)
     exact = (sum(map(Fraction, f)) - sum(y)) / len(rows)
@@ -263,8 +263,8 @@ def test_perfect_separation_is_as_sure_as_the_rarer_outcome(n_right: int, n_wron
     outcomes = [True] * n_right + [False] * n_wrong
     result = calibration_error([0.9] * n_right + [0.1] * n_wrong, outcomes)
     assert (result.auroc, result.auroc_stderr) == (1.0, 0.0)
-    worth = 3 * 12 / (1 + (15 / 2 - 1) / 2)
-    low, high = worth / (worth + stats.t.isf(0.025, 2) ** 2), 1.0
+    n_effective = 3 * 12 / (1 + (15 / 2 - 1) / 2)
+    low, high = n_effective / (n_effective + stats.t.isf(0.025, 2) ** 2), 1.0
     assert result.auroc_interval is not None
     assert (result.auroc_interval.low, result.auroc_interval.high) == (close(low), close(high))
 
@@ -311,7 +311,7 @@ def test_any_column_will_do(column: Any) -> None:
             ([0.5], [None]),
             InputError,
             (
-                "outcomes[0] must be True or False (an outcome that nobody knows: its row left "
+                "outcomes[0] must be True or False (a missing outcome: its row left "
                 "out of all columns; False and True show how far it could move the result), got "
                 "None"
             ),

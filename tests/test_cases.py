@@ -385,9 +385,9 @@ def test_progress_counts_every_case(judge: Judge | None) -> None:
     with ThreadPoolExecutor(1) as threads:
         for executor in (None, threads):
             seen: list[tuple[int, int]] = []
-            told = seen.append
+            noted = seen.append
             options: dict[str, Any] = {"judge": judge, "executor": executor}
-            score_sql_cases(cases, progress=lambda *at, told=told: told(at), **options)
+            score_sql_cases(cases, progress=lambda *at, noted=noted: noted(at), **options)
             assert seen == sorted(seen)
             assert seen[-1] == (700, 700)
 
@@ -886,7 +886,7 @@ def test_bounds_hold_whatever_a_judge_would_say(scores: list[float | None]) -> N
 
 
 class Together:
-    """A judge that wants to hear of all pairs at once."""
+    """A judge that takes all pairs at once."""
 
     identity = "together"
 
@@ -1302,7 +1302,7 @@ def with_rows(case_id: str = "q", **changes: Any) -> SqlCase:
 
 
 def test_execution_accuracy_is_a_metric_of_the_report() -> None:
-    """Rows that agree by accident are told from those of equal queries."""
+    """Rows that agree by accident are distinguished from those of equal queries."""
     report = score_sql_cases(
         [
             with_rows("accident"),
@@ -1567,8 +1567,8 @@ def test_failures_say_in_which_clauses_they_are_wrong() -> None:
     ]
     listing: Any = report.failures()
     assert "2 of 4 wrong only in WHERE" in listing._repr_html_()
-    told = [row["differs_in"] for row in report.to_rows()]
-    assert told == ["SELECT", "WHERE", "WHERE", "SELECT, WHERE", None]
+    noted = [row["differs_in"] for row in report.to_rows()]
+    assert noted == ["SELECT", "WHERE", "WHERE", "SELECT, WHERE", None]
     assert SqlReport.from_json(report.to_json()) == report
     plain = score_sql_cases(cases)
     assert "wrong only" not in str(plain.failures())

@@ -680,8 +680,8 @@ def test_a_judge_that_waits_says_so(server: Any, caplog: pytest.LogCaptureFixtur
             for v in judge.judge_many([pair(i) for i in range(6)])
             if isinstance(v, Verdict)
         } == {0.5}
-    told = [record.getMessage() for record in caplog.records if "service" in record.name]
-    assert told == [
+    noted = [record.getMessage() for record in caplog.records if "service" in record.name]
+    assert noted == [
         "the service is away, all questions wait for it: api_error: HTTP 500: this is api_error",
         "the service answers again",
     ]
@@ -800,11 +800,11 @@ def test_a_key_that_is_withdrawn_ends_the_run(server: Any, fault: str, late: str
         assert error_of(judge, pair(2)).message.startswith("HTTP 40")
         release.set()
         assert first.result().startswith("verdict" if late == "partial" else "invalid_request")
-        told = error_of(judge, pair(3))
+        noted = error_of(judge, pair(3))
     assert (
-        told.kind == {"authentication": "authentication_error", "payment": "billing_error"}[fault]
+        noted.kind == {"authentication": "authentication_error", "payment": "billing_error"}[fault]
     )
-    assert told.message.startswith("no more calls are made after")
+    assert noted.message.startswith("no more calls are made after")
     assert len(server.requests) == 2
 
 
@@ -1041,7 +1041,7 @@ def test_calls_without_an_answer_count_at_their_highest_cost(server: Any, clock:
 def test_what_will_not_be_sent_waits_for_no_turn(
     server: Any, clock: Clock, options: dict[str, Any], fault: str, kind: str
 ) -> None:
-    """With one a minute, a hundred that are told so at their turn would take the afternoon."""
+    """With one a minute, a hundred that fail at their turn would take the afternoon."""
     clock.rate = 0.0
     server.fault = fault
     with (
@@ -1052,9 +1052,9 @@ def test_what_will_not_be_sent_waits_for_no_turn(
         asked = [pool.submit(outcome, judge, pair(i)) for i in range(1, 9)]
         were_told = until(lambda: all(one.done() for one in asked))
         clock.rate = 1e9
-        told = {one.result().partition(":")[0] for one in asked}
+        noted = {one.result().partition(":")[0] for one in asked}
         clock.rate = 0.0  # closing a loop has its time limit, too
-    assert told == {kind}
+    assert noted == {kind}
     assert were_told
     assert first.partition(":")[0] == ("verdict" if fault == "partial" else kind)
     assert len(server.requests) == 1
@@ -1085,7 +1085,7 @@ def test_a_connection_that_cannot_be_made_costs_nothing() -> None:
     ],
 )
 def test_cost(server: Any, options: dict[str, Any], fault: str, cost: float | None) -> None:
-    """List prices, a dearer one for long prompts to Haiku, the caller's own; else None."""
+    """List prices, a higher one for long prompts to Haiku, the caller's own; else None."""
     server.fault = fault
     with judge_for(server, **options) as judge:
         verdict = judge.judge(PAIR)
@@ -1383,7 +1383,7 @@ def test_a_cancelled_question_is_given_up(server: Any) -> None:
 
 
 def test_closing_ends_what_is_under_way(server: Any) -> None:
-    """Whoever waits is told; afterwards nobody can ask."""
+    """Calls that wait fail at once; afterwards nobody can ask."""
     server.fault = "slow"
     judge = judge_for(server)
 
@@ -1398,8 +1398,8 @@ def test_closing_ends_what_is_under_way(server: Any) -> None:
         assert until(lambda: server.n_under_way == 2)
         judge.close()
         assert judge_threads() == []
-        told = {plain.result(), in_loop.result(), outcome(judge, PAIR)}
-    assert told == {"closed: the judge is closed; make a new one"}
+        noted = {plain.result(), in_loop.result(), outcome(judge, PAIR)}
+    assert noted == {"closed: the judge is closed; make a new one"}
     judge.close()
 
 
@@ -1648,7 +1648,7 @@ def test_a_case_takes_as_long_as_its_judge(server: Any, monkeypatch: pytest.Monk
 def test_arguments_are_checked(
     options: dict[str, Any], error: type[Exception], message: str
 ) -> None:
-    """A mistake is told where it is made, and a key is never shown."""
+    """A mistake raises where it is made, and a key is never shown."""
     with pytest.raises(error, match=f"^{message}$"):
         ClaudeJudge(**options)
 

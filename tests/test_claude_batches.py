@@ -86,13 +86,13 @@ def scores(answers: list[Verdict | Exception]) -> list[float | str]:
 
 def test_a_batch_costs_half(server: AnthropicServer) -> None:
     """700 tokens at 2 USD and 120 at 10 USD a million are 0.0026 USD, in a batch 0.0013."""
-    told: list[tuple[int, int]] = []
+    noted: list[tuple[int, int]] = []
     with judge_for(server) as judge:
-        answers = judge.judge_many(requests(3), progress=lambda *n: told.append(n))
+        answers = judge.judge_many(requests(3), progress=lambda *n: noted.append(n))
     assert scores(answers) == [0.5] * 3
     assert {a.cost_usd for a in answers if isinstance(a, Verdict)} == {0.0013}
     assert {a.reasoning for a in answers if isinstance(a, Verdict)} == {"r"}
-    assert (told[-1], server.batches.n_steps["create"]) == ((3, 3), 1)
+    assert (noted[-1], server.batches.n_steps["create"]) == ((3, 3), 1)
 
 
 def test_an_empty_batch(server: AnthropicServer) -> None:
@@ -104,10 +104,10 @@ def test_an_empty_batch(server: AnthropicServer) -> None:
 
 def test_without_batches_each_is_asked_by_itself(server: AnthropicServer) -> None:
     """At the full price."""
-    told: list[tuple[int, int]] = []
+    noted: list[tuple[int, int]] = []
     with ClaudeJudge(api_key="k", base_url=server.url) as judge:
-        answers = judge.judge_many(requests(3), progress=lambda *n: told.append(n))
-    assert (scores(answers), told[-1]) == ([1.0] * 3, (3, 3))
+        answers = judge.judge_many(requests(3), progress=lambda *n: noted.append(n))
+    assert (scores(answers), noted[-1]) == ([1.0] * 3, (3, 3))
     assert (len(server.requests), server.batches.n_steps.total()) == (3, 0)
 
 
@@ -122,12 +122,12 @@ def test_a_report_asks_in_one_batch(server: AnthropicServer) -> None:
             case_id="two", generated="SELECT 0", expected=["SELECT a FROM t", "SELECT b FROM t"]
         ),
     ]
-    told: list[tuple[int, int | None]] = []
+    noted: list[tuple[int, int | None]] = []
     with judge_for(server) as judge:
-        report = score_sql_cases(items, judge=judge, progress=lambda *n: told.append(n))
+        report = score_sql_cases(items, judge=judge, progress=lambda *n: noted.append(n))
     assert report.n_failed == 0
     assert dict(report.n_by_method) == {"judge": 6, "identical": 1}
-    assert told[-1] == (9, 9)
+    assert noted[-1] == (9, 9)
     assert server.batches.n_steps["create"] == 1
     assert sorted(server.batches.paid.values()) == [1] * 6  # one pair stands in two cases
 
@@ -254,7 +254,7 @@ def test_the_budget_is_spent_in_several_batches(server: AnthropicServer) -> None
 def test_a_budget_holds_where_later_answers_cost_more(
     server: AnthropicServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What others cost says nothing of the next: each is reserved at its highest cost."""
+    """What others cost does not bound the next: each is reserved at its highest cost."""
     with judge_for(server, max_cost_usd=0.65) as judge:
         assert scores(judge.judge_many(requests(100))) == [0.5] * 100
         most = {"input_tokens": 2000, "output_tokens": 4096}
@@ -480,13 +480,13 @@ def test_nothing_is_noted_once_it_is_kept(server: AnthropicServer, tmp_path: Pat
 
 def test_votes_are_asked_in_one_batch(server: AnthropicServer, tmp_path: Path) -> None:
     """Each is a question of its own, whichever of the two is outside."""
-    told: list[tuple[int, int]] = []
+    noted: list[tuple[int, int]] = []
     with judge_for(server) as judge:
         outer = VotingJudge(CachedJudge(judge, directory=tmp_path / "c"))
-        answers = outer.judge_many(requests(4), progress=lambda *n: told.append(n))
+        answers = outer.judge_many(requests(4), progress=lambda *n: noted.append(n))
         assert score_sql_cases(cases(4), judge=CachedJudge(VotingJudge(judge))).n_failed == 0
     assert {a.votes for a in answers if isinstance(a, Verdict)} == {(0.5, 0.5, 0.5)}
-    assert told[-1] == (4, 4)
+    assert noted[-1] == (4, 4)
     assert len(server.batches.made) == 2
 
 

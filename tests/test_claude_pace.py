@@ -32,7 +32,7 @@ class Run:
     So many questions to a service, and what came of them.
 
     Args:
-        service: Whom to ask.
+        service: The service to ask.
         n: How many questions.
         starts: When each comes.
         options: Of the `Asker`.

@@ -298,7 +298,7 @@ def test_accuracy(
     assert result.error is None
 
 
-NO_SCHEMA = "cannot be told without a schema"
+NO_SCHEMA = "is unknown without a schema"
 
 
 @pytest.mark.parametrize(
@@ -360,7 +360,7 @@ def test_what_needs_no_schema(sql: str, columns: str) -> None:
             "SELECT foo FROM nowhere, nada",
             "unknown_table",
             "output",
-            "the table of 'foo' cannot be told: the schema has no 'nowhere'",
+            "the table of 'foo' is unknown: the schema has no 'nowhere'",
         ),
         (
             "SELECT * FROM users PIVOT (SUM(age) FOR name IN ('x'))",
@@ -390,7 +390,7 @@ def test_what_needs_no_schema(sql: str, columns: str) -> None:
             "SELECT foo FROM users, f(1) AS a, f(2) AS b",
             "unsupported_clause",
             "instrument",
-            "the table of 'foo' cannot be told beside a function that returns a table",
+            "the table of 'foo' is unknown beside a function that returns a table",
         ),
         (
             "SELECT * FROM users MATCH_RECOGNIZE (PATTERN (a+) DEFINE a AS age > 1)",
@@ -431,7 +431,7 @@ def test_quoted_text_of_sqlite_without_a_schema() -> None:
     assert read(sql, schema=None) == ("t.a", "t.b", "t.bob")
     result = column_accuracy(sql, [], dialect="sqlite")
     assert result.error is not None
-    assert result.error.message == "generated: the table of 'bob' cannot be told without a schema"
+    assert result.error.message == "generated: the table of 'bob' is unknown without a schema"
 
 
 @pytest.mark.parametrize(

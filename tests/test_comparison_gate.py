@@ -682,7 +682,7 @@ def test_stated_power_is_had_by_single_attempts(n_cases: int, n_moved: int) -> N
 
 @pytest.mark.parametrize("n_repeats", [3, 5, 8])
 def test_stated_power_is_had_by_repeats(n_repeats: int) -> None:
-    """Oracle: simulated means of reports, whose spread the comparison is told exactly."""
+    """Oracle: simulated means of reports, whose spread is passed to the comparison."""
     rng = np.random.default_rng(8)
     wave = np.linspace(-1, 1, n_repeats)
     means = 0.7 + 0.02 * wave / wave.std(ddof=1)

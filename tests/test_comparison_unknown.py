@@ -441,7 +441,7 @@ def test_a_margin_waits_for_all_cases() -> None:
         compare_reports(before, part, random_order=True)
 
 
-# Outcomes that nobody knows.
+# Missing outcomes.
 
 OUTCOMES = st.lists(st.sampled_from([True, False, None]), min_size=1, max_size=3)
 
@@ -569,7 +569,8 @@ def test_what_is_missing_beside_a_known_outcome_is_named(name: str) -> None:
     columns: dict[str, Any] = {"compiled": [True, True], "failed": [0, 0], "warnings": [0, 0]}
     columns[name] = [columns[name][0], None]
     message = (
-        rf"^{name}\[1\] must be known where passed is \(if nobody knows: None in both\), got None$"
+        rf"^{name}\[1\] must be known where passed is "
+        r"\(if it is missing: None in both\), got None$"
     )
     with pytest.raises(InputError, match=message):
         code_report_from_columns(case_id=["a", "b"], model="m", passed=[1, 2], **columns)

@@ -40,7 +40,7 @@ FIELDS = [
 ]
 
 NO_OUTCOME = (
-    "passed[1] must be True or False, 1 or 0, or a count of tests (an outcome that nobody knows: "
+    "passed[1] must be True or False, 1 or 0, or a count of tests (a missing outcome: "
     "its row left out of all columns; False and True show how far it could move the result), got "
 )
 
@@ -188,14 +188,14 @@ def test_table_accuracy_of_a_table_of_any_kind(make: Any) -> None:
 
 
 def test_table_accuracy_on_workers() -> None:
-    """An executor gives the same scores, and the progress hears of the end."""
-    told: list[tuple[int, int | None]] = []
+    """An executor gives the same scores, and the progress is called at the end."""
+    noted: list[tuple[int, int | None]] = []
     with ThreadPoolExecutor(2) as executor:
         scores = table_accuracies_from_columns(
-            SQL * 60, TABLES * 60, executor=executor, progress=lambda *done: told.append(done)
+            SQL * 60, TABLES * 60, executor=executor, progress=lambda *done: noted.append(done)
         )
     assert scores.tolist() == table_accuracies_from_columns(SQL * 60, TABLES * 60).tolist()
-    assert told[-1] == (1200, 1200)
+    assert noted[-1] == (1200, 1200)
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ from scorekit import (
     score_sql_cases,
     table_accuracies_from_columns,
 )
-from scorekit._core.progress import told
+from scorekit._core.progress import reporting
 
 CASES = [SqlCase(case_id=f"q{i}", generated="SELECT 1", expected_tables=[]) for i in range(3)]
 JUDGE = judge_from_function(lambda _: 1.0, identity="yes")
@@ -73,7 +73,7 @@ def test_a_bar_of_tqdm(monkeypatch: pytest.MonkeyPatch) -> None:
     next(results)
     results.close()
     assert not tqdm.tqdm._instances
-    with told(True, "case") as bar:  # noqa: FBT003
+    with reporting(True, "case") as bar:  # noqa: FBT003
         assert bar is not None
         for n_done in (1, 2, 2):
             bar(n_done, 3)

@@ -315,7 +315,7 @@ def test_a_name_or_a_path_is_no_schema(ask: Ask, path: str) -> None:
 
 
 def test_a_schema_without_a_table_is_named(ask: Ask) -> None:
-    """It may be words for a judge, but where there is none that is worth a word."""
+    """It may be words for a judge, but where there is none the reason says so."""
     pair = "SELECT COUNT(age) FROM users", "SELECT COUNT(*) FROM users"
     for schema in ("CRETE TABLE users (id int, age int)", "users(id, age), see schema.sql", ""):
         result = ask(*pair, schema=schema)
@@ -734,7 +734,7 @@ def test_odd_tokens_of_a_strange_judge_lose_no_verdict(
 
     def judge(_: JudgeRequest) -> Verdict:
         if kind is not None:
-            raise JudgeError(kind, "", usage, "dear")  # type: ignore[arg-type]  # on purpose
+            raise JudgeError(kind, "", usage, "much")  # type: ignore[arg-type]  # on purpose
         return Verdict(score=0.5, usage=usage)
 
     result = ask("SELECT a FROM t", "SELECT b FROM t", judge=judge_of(judge))

@@ -156,7 +156,7 @@ def test_bounds_join_both_intervals() -> None:
 def test_bounded_p_values_are_those_of_the_interval(
     old: list[float], new: list[float], bounds: tuple[float, float]
 ) -> None:
-    """At one less the p value one end is 0, and a little below the interval leaves it out."""
+    """At 1 minus the p value one end is 0, and a little below the interval leaves it out."""
     result = unpaired_difference(old, new, bounds=bounds)
     assert result.p_value is not None
     assert result.interval is not None

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import html
 import inspect
 import json
 import re
 from pathlib import Path
+from typing import Any
 
+import pages
+import pictures
 import pytest
 
 import scorekit
@@ -53,9 +57,22 @@ def test_every_page_is_reached() -> None:
 
 def test_every_function_is_explained() -> None:
     """The API page says what there is, the others what it is for."""
-    text = "\n".join(PAGES[page] for page in PAGES.keys() - {"api", "changelog"})
+    text = "\n".join(PAGES[page] for page in PAGES.keys() - {"api", "changelog", "functions"})
     functions = {name for name in scorekit.__all__ if inspect.isfunction(getattr(scorekit, name))}
     assert {name for name in functions if not re.search(rf"\b{name}\b", text)} == set()
+
+
+def test_the_changelog_names_every_function() -> None:
+    """What is not in it did not come with the version."""
+    text = (DOCS.parent / "CHANGELOG.md").read_text(encoding="utf-8")
+    functions = {name for name in scorekit.__all__ if inspect.isfunction(getattr(scorekit, name))}
+    assert {name for name in functions if f"`{name}()`" not in text} == set()
+
+
+def test_the_citation_names_this_version() -> None:
+    """Numbers depend on the version, so that is what one cites."""
+    text = (DOCS.parent / "CITATION.cff").read_text(encoding="utf-8")
+    assert f"\nversion: {scorekit.__version__}\n" in text
 
 
 def test_the_search_knows_the_words_of_readers() -> None:
@@ -78,3 +95,42 @@ def test_every_guide_says_how_else_it_is_called() -> None:
     reference |= {"changelog", "cite", "glossary", "index"}
     missing = {page for page in PAGES.keys() - reference if "\nAlso called: " not in PAGES[page]}
     assert missing == set()
+
+
+@pytest.mark.parametrize("page", sorted(PAGES))
+def test_a_page_holds_what_it_shows(page: str) -> None:
+    """Read as Markdown it is whole, and `python docs/pages.py` would change nothing."""
+    text = PAGES[page]
+    assert pages.filled(text) == text
+    assert "literalinclude" not in text
+    assert "_build" not in text.replace("docs/_build/html", "")
+
+
+def test_code_on_a_page_is_that_of_its_file() -> None:
+    """A part of a program comes with the imports that it needs, and no others."""
+    page = "<!-- recipes/evalplus_results.py: attempts -->\n```python\nold\n```\n"
+    imports, _, code = pages.filled(page).split("```python\n")[1].partition("\n\n\n")
+    assert imports == "import json\nfrom pathlib import Path"
+    program = (DOCS / "recipes" / "evalplus_results.py").read_text(encoding="utf-8")
+    assert code.startswith("def attempts(path: Path)")
+    assert code.removesuffix("```\n") in program
+
+
+@pytest.mark.newest
+@pytest.mark.parametrize("draw", pictures.PICTURES)
+def test_a_picture_shows_what_is_drawn_today(draw: Any) -> None:
+    """Or `python docs/pictures.py` has to be run, and its pictures looked at."""
+    file = DOCS / "pictures" / f"{draw.__name__}.svg"
+    stored = re.search(
+        r"<dc:description>(.*?)</dc:description>", file.read_text(encoding="utf-8"), re.DOTALL
+    )
+    assert stored
+    assert html.unescape(stored[1]) == pictures.drawn(draw())
+
+
+def test_links_of_readme_lead_somewhere() -> None:
+    """It is read in the repository: links are relative, and to files that are there."""
+    text = (DOCS.parent / "README.md").read_text(encoding="utf-8")
+    links = re.findall(r"\]\(([^)#]+)", text)
+    assert len(links) >= 15
+    assert [link for link in links if not (DOCS.parent / link).is_file()] == []

@@ -210,6 +210,8 @@ def test_the_gate_opens_and_closes(tmp_path: Path) -> None:
     gate.write_text(text.replace("passed=3, failed=0", "passed=0, failed=3"), encoding="utf-8")
     run = _run(*command, folder=tmp_path)
     assert run.returncode == 1
+    shown = (RECIPES / "data" / "comment.md").read_text(encoding="utf-8")
+    assert (tmp_path / "comparison.md").read_text(encoding="utf-8") == shown.rstrip("\n")
     assert "RegressionError: the current run regressed: pass@1 -1.000" in run.stdout
     assert "pass@1: regressed, -1.000 [-1.000, " in run.stdout
     assert re.search(r"parse +candidate +pass@1 +1.000 +0.000 +-1.000", run.stdout)

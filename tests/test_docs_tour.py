@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import select
 import sqlite3
 import subprocess
@@ -151,6 +152,13 @@ def test_sections_come_in_order(printed: str) -> None:
     assert len(titles) == 8 + 7
     assert positions == sorted(positions)
     assert [printed.count(title) for title in titles] == [1] * 15
+
+
+def test_the_page_shows_what_is_printed(printed: str) -> None:
+    """Or `python docs/tour.py > docs/tour.txt` and `python docs/pages.py` have to be run."""
+    shown = (DOCS / "tour.txt").read_text(encoding="utf-8")
+    seconds = r"took \d+\.\d s"
+    assert re.sub(seconds, "", shown) == re.sub(seconds, "", printed)
 
 
 def test_report_fits_a_terminal(printed: str) -> None:

@@ -29,7 +29,7 @@ PAIRS = [(pair["a"], pair["b"], pair["verdict"] == "equal") for pair in DATA["pa
 
 
 def decide(a: str, b: str, **options: Any) -> SqlEquivalence:
-    """Decide on the schema of the reference pairs, in SQLite unless told otherwise."""
+    """Decide on the schema of the reference pairs, in SQLite unless another dialect is given."""
     return sql_equivalence(a, b, **{"schema": SCHEMA, "dialect": "sqlite", **options})
 
 
@@ -77,13 +77,13 @@ def test_equal_pairs_are_refuted_in_no_dialect(dialect: str | None) -> None:
 @pytest.mark.parametrize("dialect", ["tsql", "snowflake", "bigquery", "oracle"])
 def test_a_database_that_is_not_described_is_assumed_to_take_both(dialect: str) -> None:
     """By name, in a proof and in a refutation; the same words need no assumption."""
-    told = f"{dialect} takes both queries: known only of SQLite, PostgreSQL, MySQL, DuckDB"
+    noted = f"{dialect} takes both queries: known only of SQLite, PostgreSQL, MySQL, DuckDB"
     schema = {"t": {"x": "int"}}
     for other in ("SELECT x FROM t WHERE 1 < x", "SELECT x FROM t WHERE x >= 1"):
         found = sql_equivalence(
             other, "SELECT x FROM t WHERE x > 1", schema=schema, dialect=dialect
         )
-        assert told in found.assumptions
+        assert noted in found.assumptions
     same = sql_equivalence("SELECT x FROM t", "SELECT X FROM t", schema=schema, dialect=dialect)
     assert (same.verdict, same.assumptions) == ("proved", ())
 
@@ -558,7 +558,7 @@ for seed in range(4):
 def test_the_answer_is_always_the_same() -> None:
     """Rows depend on the seed alone, not on how the process orders its sets."""
     a = "SELECT name, city FROM users JOIN orders ON users.id = uid WHERE age > 1 OR total = 5"
-    told = [
+    noted = [
         subprocess.run(
             [sys.executable, "-c", _DECIDE],
             input=json.dumps([a, a.replace("> 1", "> 2"), SCHEMA]),
@@ -569,8 +569,8 @@ def test_the_answer_is_always_the_same() -> None:
         ).stdout
         for order in ("1", "2")
     ]
-    assert told[0] == told[1]
-    assert len(set(told[0].splitlines())) > 1
+    assert noted[0] == noted[1]
+    assert len(set(noted[0].splitlines())) > 1
 
 
 def test_a_counterexample_is_small_and_shows_only_what_is_used() -> None:
@@ -933,7 +933,7 @@ LOCATED = [
 
 @pytest.mark.parametrize(("a", "b", "clauses"), LOCATED)
 def test_the_clauses_in_which_a_query_is_wrong(a: str, b: str, clauses: tuple[str, ...]) -> None:
-    """The fewest that put it right; told of a refuted pair, only when asked, kept in JSON."""
+    """The fewest that put it right; for a refuted pair, only when asked, kept in JSON."""
     found = decide(a, b, dialect="duckdb" if "QUALIFY" in b else "sqlite", locate=True)
     assert found.differs_in == clauses
     assert decide(a, b).differs_in == ()

@@ -486,7 +486,7 @@ def test_what_a_limit_may_keep(rows: list[tuple[int, int]], first: int, n: int) 
 
 @given(rows=tied_rows, result=st.lists(st.integers(0, 3), max_size=5))
 def test_whether_a_result_is_allowed(rows: list[tuple[int, int]], result: list[int]) -> None:
-    """What is told without a list of the results is what the list tells."""
+    """The answer without a list of the results is that of the list."""
     orders = [sorted(rows, key=lambda row: (row[0], way * row[1])) for way in (1, -1)]
     up, down = ([(row[1],) for row in order] for order in orders)
     for first in range(3):

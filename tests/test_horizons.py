@@ -102,10 +102,10 @@ def test_the_ends_of_the_interval_against_scipy(n_families: int, share: float) -
     variance = max(
         float(moves @ inverse @ middle_part @ inverse @ moves) for middle_part in (alone, between)
     )
-    told = (design @ inverse @ moves) ** 2 * spread * weights
-    by_family = np.array([told[families == family].sum() for family in range(n_families)])
-    worth = by_family.sum() ** 2 / (by_family**2).sum()
-    df = min(n_families - 2, 3 * worth)
+    noted = (design @ inverse @ moves) ** 2 * spread * weights
+    by_family = np.array([noted[families == family].sum() for family in range(n_families)])
+    n_effective = by_family.sum() ** 2 / (by_family**2).sum()
+    df = min(n_families - 2, 3 * n_effective)
     most = stats.t.ppf(0.975, df) ** 2 * variance / float(moves @ inverse @ moves)
     for end in (result.interval.low, result.interval.high):
         found = minimize_scalar(loss, bounds=(-20, 0), args=(math.log2(end),), method="bounded")

@@ -542,7 +542,7 @@ def _mode(directory: Path, part: Callable[[Path], Path], mode: int) -> None:
 
 def _junk(directory: Path) -> None:
     _with(directory, "SELECT 1")
-    database(directory).write_bytes(b"something that the user holds dear " * 1000)
+    database(directory).write_bytes(b"something that the user wants to keep " * 1000)
 
 
 BROKEN: dict[str, tuple[Callable[[Path], object], str]] = {
@@ -679,7 +679,7 @@ print("done")
 
 @POSIX
 def test_a_directory_that_is_read_only() -> None:
-    """What is stored is read, as somebody whom permissions bind, which root is not."""
+    """What is stored is read, as a user with permissions, unlike root."""
     result = run_python(UNPRIVILEGED)
     assert (result.stdout, result.stderr) == ("done\n", "")
 

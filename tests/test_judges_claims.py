@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from scorekit._core.progress import say_waiting, told
+from scorekit._core.progress import reporting, say_waiting
 from scorekit._judge import claims
 from scorekit._judge.claims import Claims
 from scorekit.judges import CachedJudge, CacheWarning, JudgeRequest, judge_from_function
@@ -86,7 +86,7 @@ def test_a_bar_says_what_it_waits_for(
 ) -> None:
     """Also before anything is done."""
     monkeypatch.setitem(sys.modules, "tqdm.auto", None)
-    with told(progress=True, unit="case") as tell:
+    with reporting(progress=True, unit="case") as tell:
         say_waiting("waiting for the service")
         assert "waiting for the service" in capsys.readouterr().err
         assert tell is not None

@@ -265,7 +265,7 @@ def test_several_accepted_queries_are_several_calls() -> None:
 
 
 def test_what_failed_has_been_paid_too() -> None:
-    """Also where only one of three votes did; a cost that nobody told is not known."""
+    """Also where only one of three votes did; a cost that nobody gave is not known."""
 
     def answer(request: JudgeRequest) -> Verdict:
         if request.trial == 1:
@@ -332,7 +332,7 @@ def paying(directory: Path, log: Path) -> CachedJudge:
 
 
 def run_all(directory: Path, log: Path, start: Any, found: Any) -> None:
-    """Score all pairs when told to."""
+    """Score all pairs when asked to."""
     judge = paying(directory, log)
     start.wait()
     report = score_sql_cases(pairs(60), judge=judge, evidence="judge")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import doctest
 import inspect
+import pydoc
 import re
 import subprocess
 import sys
@@ -103,6 +104,20 @@ def test_help_shows_every_field(name: str) -> None:
         assert re.search(rf"(^|\s){field.name} \(.+?\){': ' * bool(text)}{re.escape(text)}", block)
 
 
+@pytest.mark.parametrize("name", RECORDS)
+def test_help_says_where_held_records_are_described(name: str) -> None:
+    """They are public, or stand in the module that is named."""
+    record: Any = RECORDS[name]
+    described = re.findall(r"help\(([\w.]+)\)", str(inspect.getdoc(record)).split("\n\n")[-1])
+    found = {pydoc.locate(path) for path in described}
+    assert None not in found
+    for field in attrs.fields(record):
+        named = re.findall(r"\b[A-Z]\w+", str(field.type))
+        kinds = [getattr(sys.modules[record.__module__], one, None) for one in named]
+        held = {kind for kind in kinds if isinstance(kind, type) and attrs.has(kind)}
+        assert held - {record} <= found, field.name
+
+
 def test_help_without_the_source() -> None:
     """What is installed without source files has the docstring alone."""
     program = (
@@ -187,8 +202,15 @@ def test_no_step_of_adding_a_metric_is_forgotten(name: str) -> None:
         "a function that scorekit/__init__.py lists": inspect.isfunction(function),
         "a record that scorekit/__init__.py lists": inspect.isclass(record),
         "a strategy in tests/drawn_results.py": results(record) is not NotImplemented,
+        "its module on a page of docs/api": _found(
+            "docs/api/*.md",
+            rf"{{topics}}.*\b{getattr(function, '__module__', '').rpartition('.')[2]}\b",
+        ),
+        "a call in CALLS of tests/test_public_grammar.py": _found(
+            "tests/test_public_grammar.py", rf'^ +"{name}"'
+        ),
         "a page of docs/": _found("docs/*.md", rf"\b{name}\b"),
-        "a row in README.md": _found("README.md", rf"^\|.*`{name}`"),
+        "a row in docs/functions.md": _found("docs/functions.md", rf"^\|.*`{name}`"),
         "an entry in CHANGELOG.md": _found("CHANGELOG.md", rf"`{name}\(\)`"),
         "a file of tests": _found("tests/test_*.py", rf"\b{name}\("),
     }

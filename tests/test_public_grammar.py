@@ -330,8 +330,8 @@ OF_TABLES = [name for name in scorekit.__all__ if name.endswith("_from_columns")
 def test_a_table_by_position_is_told_how_it_is_given(name: str) -> None:
     """Not only that there is no place for it."""
     table = pd.DataFrame({"case_id": ["a"]})
-    told = rf"^{name}\(\) takes columns by name, such as {name}\(\*\*table\), got a DataFrame$"
-    with pytest.raises(TypeError, match=told):
+    noted = rf"^{name}\(\) takes columns by name, such as {name}\(\*\*table\), got a DataFrame$"
+    with pytest.raises(TypeError, match=noted):
         getattr(scorekit, name)(table)
 
 

@@ -325,7 +325,7 @@ def _likelihood(wins: Mapping[tuple[str, str], float], strengths: Mapping[str, f
 
 @pytest.mark.parametrize(("n_old", "n_new"), [(1, 10), (10, 1)])
 def test_models_with_unequal_attempts_are_bounded(n_old: int, n_new: int) -> None:
-    """By Gaffke's bounds at one level for all pairs; few equal models are told apart."""
+    """By Gaffke's bounds at one level for all pairs; few equal models are distinguished."""
     rng = np.random.default_rng(4)
     n_wrong = 0
     for _ in range(60):

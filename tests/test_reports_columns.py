@@ -276,12 +276,12 @@ def test_counts_of_tests_need_those_that_failed(passed: Any, place: int) -> None
 def test_a_row_that_comes_twice_is_refused_by_name(labels: list[Any]) -> None:
     """Also with another outcome: which of the two it is, nobody can tell."""
     rows: dict[str, Any] = {"case_id": ["x", "x", "x"], "passed": [1, 0, 0]}
-    told = r"^attempt\[2\] must be unlike that of row 0, which is of 'x' 'm' too, got"
+    noted = r"^attempt\[2\] must be unlike that of row 0, which is of 'x' 'm' too, got"
     if labels[0] is None:
-        told = r"^attempt\[0\] must be a label that is not missing, got None$"
-    with pytest.raises(InputError, match=told):
+        noted = r"^attempt\[0\] must be a label that is not missing, got None$"
+    with pytest.raises(InputError, match=noted):
         code_report_from_columns(**rows, model="m", attempt=labels)
-    with pytest.raises(InputError, match=told.replace(" 'm'", "")):
+    with pytest.raises(InputError, match=noted.replace(" 'm'", "")):
         sql_cases_from_columns(case_id=rows["case_id"], generated=["", "", ""], attempt=labels)
     apart = code_report_from_columns(**rows, model=["m", "m", "n"], attempt=[1, 2, 1])
     assert apart == code_report_from_columns(**rows, model=["m", "m", "n"])

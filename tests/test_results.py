@@ -214,7 +214,7 @@ def test_the_fields_rules(
 
 @pytest.mark.parametrize("rule", ["spider", "spider2", "defog", "ibm-subset", "column-f1"])
 def test_the_fields_rules_in_order(rule: Any) -> None:
-    """All but BIRD's heed the order if told to."""
+    """All but BIRD's heed the order if asked to."""
     assert same([(1,), (2,)], [(2,), (1,)], rule=rule)
     assert not same([(1,), (2,)], [(2,), (1,)], rule=rule, ordered=True)
     assert same([(1,), (2.5,)], [(1.0,), (2.5,)], rule=rule, ordered=True)

@@ -213,7 +213,7 @@ def test_a_forgotten_order_is_said_to_be_left_out() -> None:
 def test_the_rows_of_a_suite_are_ordered_as_its_queries_are(
     generated: str, expected: Any, options: dict[str, Any], score: float, is_left_out: Any
 ) -> None:
-    """Oracle: `result_accuracy`, told by hand whether the order counts."""
+    """Oracle: `result_accuracy`, where *ordered* is passed by hand."""
     rows: dict[str, Any] = {"generated_rows": [(2,), (1,)], "expected_rows": [(1,), (2,)]}
     one = SqlCase(case_id="q", generated=generated, expected=expected, **rows)
     for case, given in ((one, options), (attrs.evolve(one, options=SqlOptions(**options)), {})):

@@ -38,7 +38,7 @@ AMOUNTS = st.floats(0, 1e6)
 
 
 UNKNOWN = (
-    "True or False (an outcome that nobody knows: its row left out of all columns; "
+    "True or False (a missing outcome: its row left out of all columns; "
     "False and True show how far it could move the result)"
 )
 

@@ -344,7 +344,7 @@ def test_the_samples_of_all_tasks_may_be_more_than_an_integer_holds() -> None:
 
 
 def test_one_task_is_one_task_however_it_comes() -> None:
-    """Also as a column; where it alone is left after dropping it says nothing of the others."""
+    """Also as a column; where it alone is left after dropping there is no interval for others."""
     alone = pass_at_k(n_samples=10, n_correct=3, k=4)
     assert pass_at_k(n_samples=[10], n_correct=[3], k=4) == alone
     left = pass_at_k(n_samples=[3, 10], n_correct=[1, 3], k=4, insufficient="drop")

@@ -21,7 +21,7 @@ INTERVAL = Interval(low=0.25, high=0.75, confidence_level=0.95, method="by hand"
 
 @attrs.frozen(kw_only=True)
 class Found(TableRecord):
-    """A record that nobody has told any rendering of."""
+    """A record without renderings of its own."""
 
     score: float
     interval: Interval

@@ -157,8 +157,8 @@ def test_failed_calls_count_unless_told_otherwise() -> None:
     made = [{**call, "failed": True}, call]
     assert tool_call_accuracy(made, [("f", {})]).score == 0.0
     assert tool_call_accuracy(made, [("f", {})], include_failed=False).score == 1.0
-    told = [{**call, "error": "no file"}, {**call, "error": None}]
-    assert tool_call_accuracy(told, [("f", {})], include_failed=False).score == 1.0
+    noted = [{**call, "error": "no file"}, {**call, "error": None}]
+    assert tool_call_accuracy(noted, [("f", {})], include_failed=False).score == 1.0
 
 
 def test_no_calls() -> None:

@@ -39,7 +39,7 @@ SYNTAX, SCHEMA, SAFETY, RUNTIME, UNKNOWN = ErrorCategory
 DATA = Path(__file__).parent / "data"
 ROWS = DIAGNOSES + HINTS
 MESSAGES = json.loads((DATA / "error_messages.json").read_text())
-EXAMPLES = list(zip(ROWS, (told["message"] for told in MESSAGES), strict=True))
+EXAMPLES = list(zip(ROWS, (noted["message"] for noted in MESSAGES), strict=True))
 """Each row with a real message that it is for."""
 SERVER_ERRORS = json.loads((DATA / "server_errors.json").read_text())
 
@@ -183,7 +183,7 @@ def test_blocking_only_safe_queries_has_precision_zero() -> None:
 
 
 def test_crashed_validators_are_counted_apart() -> None:
-    """A placeholder says nothing of the validator's judgement; positions still are the input's."""
+    """A placeholder is no judgement of the validator; positions still are the input's."""
     placeholder = safety_validation(safety_valid=False, should_pass=False)
     unreal = SafetyValidation.from_dict(
         {**placeholder.to_dict(), "error": _crashed().to_dict()["error"]}
@@ -383,7 +383,7 @@ def test_validation_laws(arguments: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize(("row", "example"), EXAMPLES, ids=[repr(e[:40]) for _, e in EXAMPLES])
 @pytest.mark.parametrize(
-    "told",
+    "noted",
     [
         str,
         str.upper,
@@ -394,9 +394,9 @@ def test_validation_laws(arguments: dict[str, Any]) -> None:
     ],
     ids=["plain", "upper", "repr", "prefix", "traceback", "query"],
 )
-def test_each_row_knows_its_example(row: Row, example: str, told: Callable[[str], str]) -> None:
+def test_each_row_knows_its_example(row: Row, example: str, noted: Callable[[str], str]) -> None:
     """By this row and no other, so that none is dead, and however a driver wraps it."""
-    assert diagnose(told(example)) is row
+    assert diagnose(noted(example)) is row
 
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.pattern[:40])
@@ -410,7 +410,7 @@ def test_every_source_is_there() -> None:
     """The documented databases, each with a row for the two or three things it can say."""
     covered = {(row.source, row.category) for row in ROWS}
     assert [(row.source, row.category) for row in ROWS] == [
-        (told["source"], told["category"]) for told in MESSAGES
+        (noted["source"], noted["category"]) for noted in MESSAGES
     ]
     databases = (
         "PostgreSQL",

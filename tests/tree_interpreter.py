@@ -4,17 +4,22 @@ What a tree means, as plainly as it can be said: what engines and rules are held
 A query has the results that it allows.  Where an ORDER BY under a LIMIT, a rank or a column that
 is neither grouped by nor aggregated leaves a choice, every choice is gone through.  A query inside
 of another that names no column around it chooses once, and so does what WITH names.
+
+Equal values may differ in what functions see of them: 'a' and 'A' in MySQL, 1 and 1.0, a day and
+its midnight.  Which of them stands for all is a choice, too.
 """
 
 from __future__ import annotations
 
+import datetime as dt
 import operator
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from decimal import Decimal
 from itertools import combinations, groupby, permutations
-from math import comb
-from typing import Any, Final, TypeAlias
+from math import comb, fsum
+from typing import Any, Final, TypeAlias, TypeVar
 
 import attrs
 
@@ -58,6 +63,7 @@ from scorekit._sql.tree import (
     local_sources,
 )
 
+_T = TypeVar("_T")
 Value: TypeAlias = Any
 Row: TypeAlias = tuple[Value, ...]
 Database: TypeAlias = Mapping[str, tuple[Sequence[str], Sequence[Row]]]
@@ -99,6 +105,7 @@ class Interpreter:
     def __init__(self, database: Database, dialect: str | None = "sqlite") -> None:
         self._database = {name.casefold(): table for name, table in database.items()}
         self._dialect = dialect
+        self._uncased = dialect == "mysql"
         self._taken: list[list[int]] = []
         self._n_chosen = 0
         self._closed: dict[object, list[Row]] = {}
@@ -125,6 +132,55 @@ class Interpreter:
             self._taken.append([0, n])
         self._n_chosen += 1
         return self._taken[self._n_chosen - 1][0]
+
+    def _one_of(self, things: Iterable[_T], seen: Callable[[_T], object]) -> _T:
+        """Return one of several things that are equal; each run another that looks different."""
+        kinds = list({seen(thing): thing for thing in things}.values())
+        return kinds[self._choose(len(kinds))]
+
+    # Equal values.
+
+    def _comparable(self, value: Value) -> tuple[bool, int, Value]:
+        """Return what values are sorted by: NULL, numbers, texts, times."""
+        if isinstance(value, str):
+            return True, 1, value.casefold() if self._uncased else value
+        if isinstance(value, dt.date):
+            return True, 2, _moment(value)
+        return value is not None, 0, 0 if value is None else value
+
+    def _compared(self, sign: str, left: Value, right: Value) -> bool | None:
+        if left is None or right is None:
+            return None
+        if isinstance(left, dt.date) or isinstance(right, dt.date):
+            left, right = _moment(left), _moment(right)
+        return _COMPARISONS[sign](self._comparable(left), self._comparable(right))
+
+    def _key(self, values: Iterable[Value]) -> Row:
+        """Return what rows that are equal have in common."""
+        return tuple(map(self._comparable, values))
+
+    def _in(self, rows: list[Row], values: Row) -> bool | None:
+        unknown = False
+        for row in rows:
+            equal = [self._compared("=", *pair) for pair in zip(row, values, strict=True)]
+            if all(equal):
+                return True
+            unknown |= False not in equal
+        return None if unknown else False
+
+    def _aggregate(self, name: str, values: list[Value], *, distinct: bool) -> Value:
+        kept = [value for value in values if value is not None]
+        if distinct:
+            kept = [*{self._comparable(value): value for value in kept}.values()]
+        if name == "count":
+            return len(kept)
+        if not kept:
+            return None
+        if name in ("min", "max"):
+            bound = (min if name == "min" else max)(map(self._comparable, kept))
+            return self._one_of((v for v in kept if self._comparable(v) == bound), _look)
+        total = _sum(kept)
+        return total if name == "sum" else total / len(kept)
 
     # Queries.
 
@@ -166,9 +222,12 @@ class Interpreter:
             (tuple(cell for output in query.outputs for cell in self._cells(output, one)), one)
             for one in contexts
         ]
-        return (
-            list({_key(row): (row, one) for row, one in rows}.values()) if query.distinct else rows
-        )
+        if not query.distinct:
+            return rows
+        alike: dict[Row, list[tuple[Row, _Context]]] = {}
+        for row, one in rows:
+            alike.setdefault(self._key(row), []).append((row, one))
+        return [self._one_of(same, lambda pair: _looks(pair[0])) for same in alike.values()]
 
     def _cells(self, output: Scalar, context: _Context) -> list[Value]:
         if isinstance(output, Star):
@@ -179,15 +238,16 @@ class Interpreter:
         by_key: dict[Row, list[Env]] = {}
         for one in envs:
             by_key.setdefault(
-                _key(self.value(k, _Context(one)) for k in query.keys or ()), []
+                self._key(self.value(k, _Context(one)) for k in query.keys or ()), []
             ).append(one)
         if query.keys is None and not by_key:
             nulls = {source: _Nulls() for source in local_sources(query.tables)}
             yield _Context({**env, **nulls}, ())
-        bare = bare_columns(query)
+        bare = (*bare_columns(query), *(query.keys or ()))
         for group in by_key.values():
-            kinds = {_key(self.value(one, _Context(e)) for one in bare): e for e in group}
-            shown = list(kinds.values())[self._choose(len(kinds))]
+            shown = self._one_of(
+                group, lambda one: _looks(self.value(each, _Context(one)) for each in bare)
+            )
             yield _Context(shown, tuple(group))
 
     def _product(self, tables: Sequence[Table], env: Env) -> list[Env]:
@@ -234,10 +294,17 @@ class Interpreter:
 
     def _set_operation(self, query: SetOperation, env: Env) -> list[Row]:
         first, *others = [self.rows(arm, env) for arm in query.arms]
-        shown = {_key(row): row for rows in (first, *others) for row in rows}
-        bag = Counter(map(_key, first))
+        if query.operator == "union" and not query.distinct:
+            return [row for rows in (first, *others) for row in rows]
+        alike: dict[Row, list[Row]] = {}
+        for row in (*first, *(row for rows in others for row in rows)):
+            alike.setdefault(self._key(row), []).append(row)
+        if query.operator != "union":  # the first arm gives the rows
+            own = frozenset(map(_looks, first))
+            alike = {k: [r for r in rows if _looks(r) in own] for k, rows in alike.items()}
+        bag = Counter(map(self._key, first))
         for rows in others:
-            other = Counter(map(_key, rows))
+            other = Counter(map(self._key, rows))
             if query.distinct:
                 bag, other = Counter({*bag}), Counter({*other})
             if query.operator == "union":
@@ -246,7 +313,7 @@ class Interpreter:
                 bag = bag & other if query.operator == "intersect" else bag - other
             if query.distinct:
                 bag = Counter({*bag})
-        return [shown[key] for key in bag.elements()]
+        return [self._one_of(alike[key], _looks) for key in bag.elements()]
 
     # Order.
 
@@ -271,8 +338,8 @@ class Interpreter:
             if low < high:
                 if comb(len(group), high - low) > MAX_RESULTS:
                     raise TooManyError
-                kinds = {_key(part): part for part in combinations(_sorted(group), high - low)}
-                found.append(list(list(kinds.values())[self._choose(len(kinds))]))
+                parts = combinations(_sorted(group), high - low)
+                found.append([*self._one_of(parts, lambda part: tuple(map(_looks, part)))])
         return found
 
     def _bound(self, bound: Scalar | None) -> int | None:
@@ -287,9 +354,11 @@ class Interpreter:
 
         found = [(key(thing), thing) for thing in things]
         for i, item in reversed([*enumerate(items)]):
-            found.sort(key=lambda pair: _comparable(pair[0][i]), reverse=item.descending)
+            found.sort(key=lambda pair: self._comparable(pair[0][i]), reverse=item.descending)
             found.sort(key=lambda pair: (pair[0][i] is None) != item.nulls_first)
-        return [[t for _, t in group] for _, group in groupby(found, lambda pair: _key(pair[0]))]
+        return [
+            [t for _, t in group] for _, group in groupby(found, lambda pair: self._key(pair[0]))
+        ]
 
     def _windowed(self, query: Windowed, env: Env) -> list[Row]:
         rows = self.rows(query.query, env)
@@ -305,13 +374,14 @@ class Interpreter:
             merged: list[list[Row]] = []
             for one in classes:
                 seen = {
-                    _key(self.value(v, _Context({}, None, row)) for v in values) for row in one
+                    self._key(self.value(v, _Context({}, None, row)) for v in values)
+                    for row in one
                 }
                 alike = [
                     other
                     for other in merged
                     if any(
-                        _key(self.value(v, _Context({}, None, row)) for v in values) in seen
+                        self._key(self.value(v, _Context({}, None, row)) for v in values) in seen
                         for row in other
                     )
                 ]
@@ -323,8 +393,8 @@ class Interpreter:
     def _permuted(self, rows: list[Row]) -> list[Row]:
         if len(rows) > MAX_TIED:
             raise TooManyError
-        ways = list(dict.fromkeys(permutations(_sorted(rows))))
-        return list(ways[self._choose(len(ways))])
+        ways = permutations(_sorted(rows))
+        return [*self._one_of(ways, lambda way: tuple(map(_looks, way)))]
 
     def _window(self, window: Window, rows: list[Row]) -> list[Value]:
         def context(i: int) -> _Context:
@@ -333,7 +403,8 @@ class Interpreter:
         found: list[Value] = [None] * len(rows)
         parts: dict[Row, list[int]] = {}
         for i in range(len(rows)):
-            parts.setdefault(_key(self.value(k, context(i)) for k in window.keys), []).append(i)
+            key = self._key(self.value(k, context(i)) for k in window.keys)
+            parts.setdefault(key, []).append(i)
         for part in parts.values():
             peers = self._in_order(part, window.items, context)
             flat = [i for group in peers for i in group]
@@ -371,7 +442,7 @@ class Interpreter:
         name, n = window.function, len(operands)
         if name in _AGGREGATES:
             values = [operands[i][0] if operands[i] else 1 for i in frame]
-            return _aggregate(name, values, distinct=window.distinct)
+            return self._aggregate(name, values, distinct=window.distinct)
         if name in ("lag", "lead"):
             distance = operands[at][1]
             place = at - distance if name == "lag" else at + distance
@@ -409,7 +480,7 @@ class Interpreter:
         if isinstance(node, Place):
             return context.places[node.number]
         if isinstance(node, Comparison):
-            return _compared(node.operator, of(node.left), of(node.right))
+            return self._compared(node.operator, of(node.left), of(node.right))
         if isinstance(node, And | Or):
             deciding = isinstance(node, Or)
             values = [_truth(of(part)) for part in node.parts]
@@ -420,9 +491,9 @@ class Interpreter:
         if isinstance(node, IsNull):
             return of(node.operand) is None
         if isinstance(node, Among):
-            return _in([(of(value),) for value in node.values], (of(node.operand),))
+            return self._in([(of(value),) for value in node.values], (of(node.operand),))
         if isinstance(node, InQuery):
-            return _in(self.rows(node.query, context.env), tuple(map(of, node.values)))
+            return self._in(self.rows(node.query, context.env), tuple(map(of, node.values)))
         if isinstance(node, Exists):
             return bool(self.rows(node.query, context.env))
         if isinstance(node, ScalarQuery):
@@ -439,14 +510,14 @@ class Interpreter:
             escape = None if node.escape is None else of(node.escape)
             return self._like(node.operator, of(node.operand), of(node.pattern), escape)
         if isinstance(node, Cast):
-            return _cast(node.kind, of(node.operand))
+            return self._cast(node, of(node.operand))
         if isinstance(node, Aggregate):
             if context.group is None:
                 raise MeaninglessError("an aggregate outside of a group")
             rows = map(_Context, context.group)
             operand = integer(1) if node.operand is None else node.operand
             values = [self.value(operand, row) for row in rows]
-            return _aggregate(node.function, values, distinct=node.distinct)
+            return self._aggregate(node.function, values, distinct=node.distinct)
         if isinstance(node, Function) and node.certain:
             return self._function(node, tuple(map(of, node.operands)))
         raise MeaninglessError(f"{node}")
@@ -468,7 +539,7 @@ class Interpreter:
             return abs(left) // abs(right) * (1 if (left < 0) == (right < 0) else -1)
         if sign == "%":
             return abs(left) % abs(right) * (-1 if left < 0 else 1)
-        return _SIGNS[sign](left, right)
+        return _SIGNS[sign](*_of_one_type(left, right))
 
     def _like(self, name: str, value: Value, pattern: Value, escape: Value) -> Value:
         if value is None or pattern is None:
@@ -486,18 +557,42 @@ class Interpreter:
         flags = re.DOTALL | (re.IGNORECASE | re.ASCII if loose else 0)
         return re.fullmatch(regex, str(value), flags) is not None
 
-    def _function(self, node: Function, values: tuple[Value, ...]) -> Value:
+    def _function(  # noqa: PLR0911 - one per kind
+        self, node: Function, values: tuple[Value, ...]
+    ) -> Value:
         if node.name == "coalesce":
             return next((value for value in values if value is not None), None)
         if node.name in ("nullsafeeq", "nullsafeneq"):
-            return (_key([values[0]]) == _key([values[1]])) == (node.name == "nullsafeeq")
+            one, other = map(self._comparable, values)
+            return (one == other) == (node.name == "nullsafeeq")
         if node.name == "is":
             return (_truth(values[0]) is values[1]) != ("negate" in node.form)
         if node.name in ("greatest", "least") and self._dialect != "sqlite":
             values = tuple(value for value in values if value is not None) or (None,)
+        if node.name in ("greatest", "least"):
+            if None in values:
+                return None
+            best = (max if node.name == "greatest" else min)(map(self._comparable, values))
+            return next(value for value in values if self._comparable(value) == best)
+        if node.name == "nullif":
+            return None if self._compared("=", *values) else values[0]
         if node.name not in _FUNCTIONS:
             raise MeaninglessError(f"the function {node.name}")
         return None if None in values else _FUNCTIONS[node.name](*values)
+
+    def _cast(self, node: Cast, value: Value) -> Value:
+        if value is None or node.kind == "text":
+            return None if value is None else str(value)
+        if node.kind in ("integer", "natural") and _whole(value):
+            return int(value)
+        if node.kind == "real" and not isinstance(value, str):
+            return float(value)
+        if node.kind == "number":
+            return Decimal(str(value))
+        if node.kind == "time" and self._dialect != "sqlite":
+            moment = _moment(value)
+            return moment.date() if node.type.casefold() == "date" else moment
+        raise MeaninglessError(f"{value!r} as {node.kind}")
 
 
 _AGGREGATES = ("count", "sum", "avg", "min", "max")
@@ -514,11 +609,8 @@ _FUNCTIONS: Final[dict[str, Callable[..., Value]]] = {
     "abs": abs,
     "upper": str.upper,
     "lower": str.lower,
-    "length": len,
-    "nullif": lambda one, other: None if one == other else one,
+    "length": lambda value: len(str(value)),
     "dpipe": lambda one, other: f"{one}{other}",
-    "greatest": lambda *values: max(values, key=_comparable),
-    "least": lambda *values: min(values, key=_comparable),
     "substring": lambda text, start, n=None: text[start - 1 :][:n],
     "replace": lambda text, old, new: text.replace(old, new),
     "trim": lambda text: text.strip(" "),
@@ -541,23 +633,45 @@ def _whole(value: Value) -> bool:
     return isinstance(value, int)
 
 
-def _comparable(value: Value) -> tuple[bool, bool, Value]:
-    """Return what values are sorted by: NULL, numbers, texts."""
-    return value is not None, isinstance(value, str), 0 if value is None else value
+def _moment(value: Value) -> dt.datetime:
+    if isinstance(value, dt.datetime):
+        return value
+    try:
+        return dt.datetime.fromisoformat(str(value))
+    except ValueError as error:
+        raise MeaninglessError(f"{value!r} as a time") from error
 
 
-def _compared(sign: str, left: Value, right: Value) -> bool | None:
-    if left is None or right is None:
-        return None
-    return _COMPARISONS[sign](_comparable(left), _comparable(right))
+def _look(value: Value) -> tuple[str, str]:
+    """Return what a function sees of a value."""
+    return type(value).__name__, str(value)
 
 
-def _key(values: Iterable[Value]) -> Row:
-    return tuple(values)
+def _looks(row: Iterable[Value]) -> tuple[tuple[str, str], ...]:
+    return tuple(map(_look, row))
+
+
+def _of_one_type(*values: Value) -> Iterable[Value]:
+    """Return numbers as decimals or as binary fractions, not as both."""
+    return map(float, values) if any(isinstance(v, float) for v in values) else values
+
+
+def _sum(values: list[Value]) -> Value:
+    """Return a sum that does not hang on the order of what is summed, but may on parts of it."""
+    binary = any(isinstance(value, float) for value in values)
+    return fsum(values) if binary else sum(values)
 
 
 def _sorted(rows: Iterable[Row]) -> tuple[Row, ...]:
-    return tuple(sorted(rows, key=lambda row: [_comparable(value) for value in row]))
+    return tuple(sorted(rows, key=lambda row: [*map(_order, row)]))
+
+
+def _order(value: Value) -> tuple[bool, int, Value]:
+    """Return what results are sorted by, where rows that look different are apart."""
+    if isinstance(value, dt.date):
+        return True, 2, _moment(value)
+    text = isinstance(value, str)
+    return value is not None, int(text), 0 if value is None else value
 
 
 def _with_starts(groups: list[list[int]]) -> Iterator[tuple[int, list[int]]]:
@@ -567,41 +681,8 @@ def _with_starts(groups: list[list[int]]) -> Iterator[tuple[int, list[int]]]:
         at += len(group)
 
 
-def _in(rows: list[Row], values: Row) -> bool | None:
-    unknown = False
-    for row in rows:
-        equal = [_compared("=", *pair) for pair in zip(row, values, strict=True)]
-        if all(equal):
-            return True
-        unknown |= False not in equal
-    return None if unknown else False
-
-
 def _nulls(table: Table) -> Env:
     return {source: _Nulls() for source in local_sources([table])}
-
-
-def _aggregate(name: str, values: list[Value], *, distinct: bool) -> Value:
-    kept = [value for value in values if value is not None]
-    if distinct:
-        kept = [*dict.fromkeys(kept)]
-    if name == "count":
-        return len(kept)
-    if not kept:
-        return None
-    if name in ("min", "max"):
-        return (min if name == "min" else max)(kept, key=_comparable)
-    return sum(kept) if name == "sum" else sum(kept) / len(kept)
-
-
-def _cast(kind: str, value: Value) -> Value:
-    if value is None or kind == "text":
-        return None if value is None else str(value)
-    if kind in ("integer", "natural") and _whole(value):
-        return int(value)
-    if kind == "real" and not isinstance(value, str):
-        return float(value)
-    raise MeaninglessError(f"{value!r} as {kind}")
 
 
 def _is_arbitrary(window: Window) -> bool:

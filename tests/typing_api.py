@@ -72,8 +72,8 @@ def estimates() -> None:
     paired = scorekit.paired_difference([1, 0.5], pd.Series([True, False]), clusters=["a", 1])
     assert_type(paired.sign_flip_p_value, float | None)
     assert_type(paired.interval, Interval | None)
-    dear = scorekit.cost_of_pass_from_columns(cost_usd=np.array([0.5]), passed=pl.Series([True]))
-    assert_type(dear.interval, Interval | None)
+    cost = scorekit.cost_of_pass_from_columns(cost_usd=np.array([0.5]), passed=pl.Series([True]))
+    assert_type(cost.interval, Interval | None)
     assert_type(scorekit.describe([1, 2.0]), Statistics)
     assert_type(scorekit.letter_grade(0.9), LetterGrade)
 

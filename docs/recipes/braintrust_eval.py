@@ -31,7 +31,7 @@ def careless(question: str) -> str:
 
 
 def ask(request: scorekit.JudgeRequest) -> float:
-    """Stand in for a judge: it is out of reach when asked about a user's id."""
+    """Stand in for a judge: it times out when asked about a user's id."""
     if "user_id" in request.expected:
         raise scorekit.JudgeError("timeout", "no answer")
     return 1.0 if request.generated == request.expected else 0.0

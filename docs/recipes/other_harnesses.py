@@ -13,7 +13,7 @@ DATA = Path(__file__).parent / "data"
 
 
 def report(attempts: list[tuple[str, Any]]) -> scorekit.CodeReport:
-    """Return a report of (task, outcome); None is an outcome that nobody knows."""
+    """Return a report of (task, outcome); None is a missing outcome."""
     tasks, passed = zip(*attempts, strict=True)
     return scorekit.code_report_from_columns(
         case_id=tasks, model="agent", compiled=True, passed=passed
@@ -38,10 +38,10 @@ def tau2(path: Path) -> scorekit.CodeReport:
 
 
 def pydantic_evals(path: Path, assertion: str = "Right") -> scorekit.CodeReport:
-    """Read `EvaluationReportAdapter.dump_json(report)`; where one raised, nobody knows."""
+    """Read `EvaluationReportAdapter.dump_json(report)`; an exception is a missing outcome."""
     found = json.loads(path.read_text(encoding="utf-8"))
-    told = [(case, case["assertions"].get(assertion)) for case in found["cases"]]
-    judged = [(case, one and one["value"]) for case, one in told]
+    checked = [(case, case["assertions"].get(assertion)) for case in found["cases"]]
+    judged = [(case, one and one["value"]) for case, one in checked]
     lost = [(case, None) for case in found["failures"]]
     return report([(c["source_case_name"] or c["name"], value) for c, value in judged + lost])
 
@@ -53,11 +53,11 @@ def mlflow(path: Path, scorer: str = "right") -> scorekit.CodeReport:
 
 
 def langfuse(path: Path, evaluator: str = "right") -> scorekit.CodeReport:
-    """Read `json.dumps(langfuse.run_experiment(...), default=vars)`; unscored is unknown."""
+    """Read `json.dumps(langfuse.run_experiment(...), default=vars)`; unscored is missing."""
     items = json.loads(path.read_text(encoding="utf-8"))["item_results"]
-    told = [{one["name"]: one["value"] for one in item["evaluations"]} for item in items]
+    scored = [{one["name"]: one["value"] for one in item["evaluations"]} for item in items]
     ids = [one["item"]["metadata"]["id"] for one in items]
-    return report([(i, scores.get(evaluator)) for i, scores in zip(ids, told, strict=True)])
+    return report([(i, scores.get(evaluator)) for i, scores in zip(ids, scored, strict=True)])
 
 
 def every_eval_ever(path: Path) -> scorekit.CodeReport:

@@ -35,7 +35,9 @@ def baseline() -> scorekit.CodeReport:
 
 def test_nothing_regressed(baseline: scorekit.CodeReport) -> None:
     """Fail where there is evidence of a loss, or where cases are missing."""
-    scorekit.compare_reports(baseline, measured()).raise_for_regressions()
+    comparison = scorekit.compare_reports(baseline, measured())
+    Path("comparison.md").write_text(comparison.to_markdown(), encoding="utf-8")  # the comment
+    comparison.raise_for_regressions()
 
 
 if __name__ == "__main__":

@@ -25,7 +25,7 @@ SENT_AT_ONCE = 50
 """Cases that a worker is sent at a time."""
 
 PART_SECONDS = 0.05
-"""For how long cases are computed before the judge and the progress hear of them."""
+"""For how long cases are computed before they are passed to the judge and the progress."""
 
 Others = dict[str, Any]
 """Results of the metrics that need no judge, and what is known besides, by field."""
@@ -79,14 +79,14 @@ class CaseRun:
     ends_at: float | None = None
     """When, by the event loop's clock, the judge is asked no more."""
     together: bool = False
-    """Whether the judge wants to hear of all pairs at once."""
+    """Whether the judge takes all pairs at once."""
     ready: asyncio.Queue[int | None] = attrs.field(factory=asyncio.Queue)
     """Cases to ask the judge about; None is the end."""
     waiting: dict[int, tuple[Pair, Others | None, float]] = attrs.field(factory=dict)
     done: dict[int, Outcome] = attrs.field(factory=dict)
     known: dict[tuple[str, ...], tuple[SqlEquivalence, ...]] = attrs.field(factory=dict)
     """Evidence that this run has found: attempts at one case are often alike."""
-    n_told: int = 0
+    n_reported: int = 0
 
     async def outcomes(self) -> list[Outcome]:
         """Return what is found out about each case, in input order."""
@@ -189,7 +189,7 @@ class CaseRun:
             return pair.answered([_DEADLINE])
 
     async def _ask_together(self) -> None:
-        """Let the judge hear of all undecided pairs at once."""
+        """Pass all undecided pairs to the judge at once."""
         started = time.perf_counter()
         pairs = {position: pair for position, (pair, *_) in self.waiting.items()}
         answers = iter(await self._answers([r for p in pairs.values() for r in p.requests()]))
@@ -213,9 +213,9 @@ class CaseRun:
             return [_DEADLINE if scope.expired() else error] * len(requests)
 
     def _tell(self, n_done: int) -> None:
-        if self.tell is not None and n_done > self.n_told:
+        if self.tell is not None and n_done > self.n_reported:
             self.tell(n_done, len(self.jobs))
-        self.n_told = n_done
+        self.n_reported = n_done
 
 
 def without_judge(job: Job) -> Outcome:

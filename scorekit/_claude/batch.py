@@ -172,8 +172,10 @@ class Batches:
                 answer.set_exception(JudgeError(failure.kind, self._service.hide(failure.message)))
 
     def _give_up(self, ids: Iterable[str], error: JudgeError | Passing) -> None:
-        told = error.failure if isinstance(error, Passing) else error
-        failure = told if isinstance(told, JudgeError) else JudgeError("connection", str(told))
+        stated = error.failure if isinstance(error, Passing) else error
+        failure = (
+            stated if isinstance(stated, JudgeError) else JudgeError("connection", str(stated))
+        )
         for id_ in ids:
             self._failures[id_] = failure
             self._n_asks[id_] = MAX_ASKS
@@ -477,8 +479,8 @@ def _failure(type_: str, result: Mapping[str, Any]) -> JudgeError:
         return JudgeError(type_, f"the batch ended before this question was answered ({type_})")
     error = result.get("error")
     inner = error.get("error") if is_object(error) else None
-    told = inner if is_object(inner) else {}
-    kind, message = str(told.get("type", "api_error")), str(told.get("message", ""))
+    stated = inner if is_object(inner) else {}
+    kind, message = str(stated.get("type", "api_error")), str(stated.get("message", ""))
     return JudgeError(one_line(kind, 40), one_line(f"in a batch: {message}"))
 
 

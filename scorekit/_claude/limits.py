@@ -34,8 +34,8 @@ class Breaker:
     def check(self) -> None:
         """Refuse to ask where an earlier answer said that it is no use."""
         if self._broken is not None:
-            told = f"no more calls are made after: {self._broken.message}"
-            raise JudgeError(self._broken.kind, f"{told}; mend that and make a new judge")
+            text = f"no more calls are made after: {self._broken.message}"
+            raise JudgeError(self._broken.kind, f"{text}; mend that and make a new judge")
 
     def note_refusal(self, error: JudgeError, status: int, pair: str, *, is_own: bool) -> None:
         """Remember a refusal; *is_own*: the service gives the type of the error itself."""
@@ -86,8 +86,8 @@ class Budget:
     def check(self, most: float) -> None:
         """Refuse a call that costs at most so much where it does not fit beside what is spent."""
         if self._n_calls - len(self._reserved) == self._max_calls:
-            told = f"max_calls={self._max_calls} calls have been made"
-            raise JudgeError("budget", f"{told}; a new judge may make more")
+            text = f"max_calls={self._max_calls} calls have been made"
+            raise JudgeError("budget", f"{text}; a new judge may make more")
         if self._sum(most) > self._max_cost:
             message = f"{self._spent:.6f} of max_cost_usd={self._max_cost:g} are spent"
             if self._assumed:

@@ -65,7 +65,7 @@ class Rate:
         self._n_in_vain, self._hold_until = 0, -math.inf
         self._round_trip = now - sent_at
         if sent_at <= self._shrunk_at:
-            return  # it says nothing of the rate since
+            return  # it does not describe the rate since
         if self._n_shrunk > 1:
             self._rate = max(self._rate, self._rate_before)
         self._n_shrunk = 0

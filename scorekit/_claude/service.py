@@ -52,7 +52,7 @@ TOKENS_AROUND = 2000
 """Upper bound on what the service adds to a prompt, for instance the schema of the answer."""
 
 DEFAULT_ADDRESS = "https://api.anthropic.com"
-"""What the SDK asks unless it is told or finds another one."""
+"""The address of the SDK unless another one is given or found."""
 
 _UNAUTHORIZED = 401
 _SECRET = re.compile("key|token|secret|auth|password|cookie", re.IGNORECASE)
@@ -398,13 +398,13 @@ class Service:
     def _refusal(self, response: Any, status: int, body: object) -> Refusal:
         """Return what an error says; only the service's own words say something of the key."""
         self._learn_key(response.request.headers)
-        told = error_in(body)
-        _, type_, text = (status, None, response.text) if told is None else told
-        kind = f"http_{status}" if told is None and status < SERVER_ERROR else None
+        stated = error_in(body)
+        _, type_, text = (status, None, response.text) if stated is None else stated
+        kind = f"http_{status}" if stated is None and status < SERVER_ERROR else None
         words = one_line(f"HTTP {status}: {self.hide(text)}")
         failure = JudgeError(kind or error_kind(status, type_), words)
         refusal = Refusal(failure, status, response.headers)
-        refusal.is_own = told is not None
+        refusal.is_own = stated is not None
         return refusal
 
     def learned(self, refusal: Refusal, pair: str = "") -> JudgeError:
@@ -457,7 +457,7 @@ def _run(loop: asyncio.AbstractEventLoop, service: Service) -> None:
 
 
 _asking: ContextVar[tuple[Settings, Callable[..., Awaitable[Answer]]]] = ContextVar("_asking")
-"""By whom AutoEvals, in the running task, has its request answered."""
+"""What answers the request of AutoEvals in the running task."""
 
 
 async def _complete(**call: Any) -> dict[str, Any]:

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 NOBODY_KNOWS = (
-    "an outcome that nobody knows: its row left out of all columns; "
+    "a missing outcome: its row left out of all columns; "
     "False and True show how far it could move the result"
 )
 """What to do with a missing outcome where a result has no bounds."""
@@ -269,7 +269,7 @@ def check_clusters(
 
 
 def differs_from_itself(value: Any) -> bool:
-    """Tell NaN and its kin, which agree with nothing, and ``pd.NA``, of which nobody knows."""
+    """Tell NaN and its kin, which agree with nothing, and ``pd.NA``, which is unknown."""
     try:
         return bool(value != value)  # noqa: PLR0124 - as said
     except (TypeError, ValueError):

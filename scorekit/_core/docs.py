@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+import re
 import sys
 import textwrap
 from collections.abc import Iterator
@@ -29,7 +30,11 @@ class FieldDoc:
             wrapper.fill(texts[field.name]) for field in attrs.fields(cls) if field.name in texts
         ]
         text = inspect.cleandoc(self.text)
-        return "\n".join([text, "", "Attributes:", *lines]) if lines else text
+        if not lines:
+            return text
+        parts = sorted({f"help({path})" for path in _parts(cls, " ".join(texts.values()))})
+        more = ["", wrapper.fill(f"Described by {', '.join(parts)}.").lstrip()] if parts else []
+        return "\n".join([text, "", "Attributes:", *lines, *more])
 
 
 def _texts(cls: type) -> Iterator[tuple[str, str]]:
@@ -42,6 +47,15 @@ def _texts(cls: type) -> Iterator[tuple[str, str]]:
         if isinstance(after, ast.Expr) and isinstance(after.value, ast.Constant):
             line += f": {' '.join(str(after.value.value).split())}"
         yield ast.unparse(node.target), line
+
+
+def _parts(cls: type, text: str) -> Iterator[str]:
+    """Yield where the records that fields hold are found: at the top if they are public."""
+    for name in re.findall(r"\b[A-Z]\w+", text):
+        found = getattr(sys.modules[cls.__module__], name, None)
+        if found is not cls and isinstance(found, type) and attrs.has(found):
+            public = getattr(sys.modules["scorekit"], name, None) is found
+            yield f"scorekit.{name}" if public else f"{found.__module__}.{name}"
 
 
 @cache

@@ -1,4 +1,4 @@
-"""What *progress* hears of a long run: the caller's function, or a bar for True."""
+"""Reports of a long run to *progress*: the caller's function, or a bar for True."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def check_progress(progress: object) -> None:
 
 
 @contextmanager
-def told(progress: C | bool | None, unit: str) -> Generator[C | _Bar | None, None, None]:  # noqa: FBT001
+def reporting(progress: C | bool | None, unit: str) -> Generator[C | _Bar | None, None, None]:  # noqa: FBT001
     """Give what to call with the number of *unit* done and of all; a bar is closed at the end."""
     check_progress(progress)
     if progress is None or isinstance(progress, bool):

@@ -49,7 +49,7 @@ class Shelf:
     """
     Values by key, in memory and on disk.
 
-    If the disk fails, *warn* hears of it once, and what is new stays in memory.
+    If the disk fails, *warn* is called once, and what is new stays in memory.
 
     Args:
         directory: Where the disk is; None for memory alone.

@@ -181,7 +181,7 @@ class TextStore:
         return text
 
     def put(self, key: str, text: str, *, expires_at: float) -> None:
-        """Keep *text* under *key* until `purge` is told a time after *expires_at*."""
+        """Keep *text* under *key* until `purge` is called with a time after *expires_at*."""
         _guarded(lambda: self._put(key, text, expires_at))
 
     def _put(self, key: str, text: str, expires_at: float) -> None:

@@ -48,7 +48,7 @@ class Caller:
 
 
 caller: ContextVar[Caller | None] = ContextVar("caller", default=None)
-"""Whom the running code works for."""
+"""The caller that the running code works for."""
 
 blocked_loops: ContextVar[tuple[asyncio.AbstractEventLoop, ...]] = ContextVar(
     "blocked_loops", default=()

@@ -55,9 +55,9 @@ class Samples(NamedTuple):
     task: Counts
     """The task that each sample is an attempt at, as its place in *case_ids*."""
     compiled: NDArray[np.bool_]
-    """False in an unknown row of which nobody knows that it compiled."""
+    """False in an unknown row that may not have compiled."""
     passed: Counts
-    """-1 where nobody knows."""
+    """-1 where unknown."""
     failed: Counts
     warnings: Counts
     cost_usd: Floats
@@ -75,7 +75,7 @@ class Samples(NamedTuple):
 
     @property
     def unknown(self) -> NDArray[np.bool_]:
-        """Whether nobody knows the outcome of each."""
+        """Whether the outcome of each is missing."""
         return np.asarray(self.passed == NOT_MEASURED)
 
     def take(self, rows: NDArray[np.bool_]) -> Samples:
@@ -187,7 +187,7 @@ def _filled(name: str, values: Any, unknown: NDArray[np.bool_]) -> tuple[Any, ND
     if not missing.any():
         return values, np.zeros(unknown.size, np.bool_)
     for i in np.flatnonzero(_same_long(name, missing, unknown.size) & ~unknown):
-        refuse(f"{name}[{i}]", "known where passed is (if nobody knows: None in both)", None)
+        refuse(f"{name}[{i}]", "known where passed is (if it is missing: None in both)", None)
     return filled, missing
 
 

@@ -308,7 +308,7 @@ _PREDICATES: Final = (
 def _constant_condition(audited: _Audit) -> Iterator[Found]:
     kind: Kind = "constant_condition"
     scope = Scope(audited.schema, audited.dialect)
-    told: set[int] = set()
+    reported: set[int] = set()
     for part in audited.tree.find_all(*_PREDICATES):
         node = part.parent if isinstance(part.parent, exp.Not) else part
         block, value = audited.block(node), audited.names.value(node)
@@ -321,10 +321,10 @@ def _constant_condition(audited: _Audit) -> Iterator[Found]:
         if never or view.rows(block.tables).implies(value):
             sentence = f"{audited.written(node)} is {'never' if never else 'always'} true"
             yield Found(kind, _clause(node), sentence, assumptions=tuple(sorted(view.rests)))
-            told.add(id(block))
+            reported.add(id(block))
     for where in audited.tree.find_all(exp.Where):
         block = audited.block(where)
-        if block is None or id(block) in told or not _is_of_tables(block):
+        if block is None or id(block) in reported or not _is_of_tables(block):
             continue
         view = View(scope)
         if view.rows(block.tables, _plain(block)).none():

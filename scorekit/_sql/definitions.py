@@ -183,7 +183,7 @@ _PASSED: Final = frozenset(
     security select sequence server set show start statistics subscription tablespace text
     transaction trigger truncate type unlock update use user vacuum values with""".split()  # noqa: SIM905 - a list would take a page
 )
-"""First words, or what is created, of statements that say nothing of tables."""
+"""First words, or what is created, of statements that define no table."""
 
 _SCRIPTS: Final = ("", "postgres", "mysql", "sqlite", "tsql")
 _SHOWN = 60
@@ -324,7 +324,7 @@ def _created(tree: exp.Expr, found: Definitions) -> bool:
 
 
 def _set_parents_aside(tree: exp.Expr, found: Definitions) -> None:
-    """Say nothing of tables that others inherit from: no key of theirs holds with these rows."""
+    """Leave out tables that others inherit from: no key of theirs holds with these rows."""
     for parents in tree.find_all(exp.InheritsProperty):
         for parent in parents.find_all(exp.Table):
             name = find_table(table_name(parent), found.tables) or table_name(parent)
@@ -412,7 +412,7 @@ def add_column(
     constraints: Iterable[exp.Expr],
     dialect: str | None,
 ) -> None:
-    """Add a column of a type to a table, with what is said of it."""
+    """Add a column of a type to a table, with its constraints."""
     nullable = "serial" not in text.casefold()
     if any(
         isinstance(part, exp.CollateColumnConstraint) and not _OF_ALL.match(part.this.name)

@@ -1,4 +1,4 @@
-"""What a column holds, told from its type: the kind of its values, and what bounds them."""
+"""What a column holds by its type: the kind of its values, and their bounds."""
 
 from __future__ import annotations
 

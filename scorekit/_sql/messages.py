@@ -41,7 +41,7 @@ def _sql_server(codes: str) -> str:
     return rf"msg (?:{codes})\b|\((?:{codes})(?:, ?b?['\"]|\) \(sql)"
 
 
-# Words for things in a database, and what is said of them when they are not what they should be.
+# Words for things in a database, and for what can be wrong with them.
 _THINGS = (
     r"(?:aggregate|alias|catalog|column|database|dataset|field|function|index|object|procedure"
     r"|relation|role|schema|sequence|table|type|view)"
@@ -50,7 +50,7 @@ _WRITES = (
     r"(?:alter|create|ddl|delete|dml|drop|exec|execute|grant|insert|merge|revoke|truncate|update"
     r"|write)"
 )
-# What a refusal speaks of; DEFAULT or a conversion that is "not allowed" was refused by the grammar.
+# What a refusal is about; DEFAULT or a conversion that is "not allowed" was refused by the grammar.
 _REFUSED = (
     rf"(?:{_WRITES}|access|call|change|clause|column|command|comment|dataset|function|keyword"
     r"|modification|operation|pragma|quer(?:y|ie)|schema|select|semicolon|show|statement|table"
@@ -107,7 +107,7 @@ DIAGNOSES = (
         r"|0311[34]|0403[01]|081(?:5[69]|7[67])|12[15]\d\d|2800[01]|30006)\b"),
     # PostgreSQL; its drivers leave the code out
     Row("PostgreSQL", SYNTAX, r"syntax error at (?:or near|end of input)"),
-    # What is wrong with a value, in words that elsewhere speak of the query.
+    # What is wrong with a value, in words that elsewhere are about the query.
     Row("PostgreSQL", SCHEMA,
         r"(?:invalid|malformed) (?:hexadecimal digit: |(?:array|range|record|multirange) literal)"
         r"|invalid regular expression|(?:unrecognized|unterminated) format\(\)"
@@ -349,7 +349,7 @@ DIAGNOSES = (
 
 # Words too vague to outweigh a diagnosis that comes after them: asked when there is none.
 HINTS = (
-    # PostgreSQL gives it to other mistakes too, which their texts tell.
+    # PostgreSQL gives it to other mistakes too, which their texts distinguish.
     Row("SQLSTATE", SYNTAX, _sqlstate("42601")),
     Row("validators", RUNTIME,
         r"tim(?:ed?[ -]?out|eouts?)\b|deadlock|connection (?:\w{1,12} ){0,2}(?:abort|broke|clos|fail|lost"
@@ -379,7 +379,7 @@ MESSAGE_LIMIT = 2000
 
 
 def _scanner(rows: tuple[Row, ...]) -> re.Pattern[str]:
-    # An empty group ends each row, so that `lastindex` tells which one matched.
+    # An empty group ends each row, so that `lastindex` is the one that matched.
     return re.compile(rf"(?<![a-z0-9_])(?:{'|'.join(f'(?:{row.pattern})()' for row in rows)})")
 
 

@@ -1,4 +1,4 @@
-"""How deep a parser would recurse into a SQL text, told from its tokens before it does."""
+"""How deep a parser would recurse into a SQL text, estimated from its tokens beforehand."""
 
 from __future__ import annotations
 

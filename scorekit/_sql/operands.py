@@ -151,7 +151,7 @@ _OTHER_TYPES = re.compile(r"UUID|JSONB?|XML|INET|(?:VAR)?BINARY|BLOB|ARRAY")
 
 @attrs.frozen(eq=False)
 class Planner(Catalog):
-    """What a database that plans a query knows of its values."""
+    """What a database knows about values when it plans a query."""
 
     @property
     def of_kinds(self) -> bool:

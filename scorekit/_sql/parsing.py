@@ -169,7 +169,7 @@ _NO_SEMICOLONS = ("tsql", "fabric")
 
 
 def _retries(text: str) -> tuple[str, ...]:
-    """Return the dialects worth a try: of a long text only those that it has the marks of."""
+    """Return the dialects to try: for a long text only those whose marks it has."""
     if len(text) <= CACHED_CHARS:
         return RETRIES
     return ("tsql",) * ("[" in text or "@" in text) + ("mysql", "bigquery") * ("`" in text)

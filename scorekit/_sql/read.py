@@ -1007,7 +1007,7 @@ class _Reader:
     ) -> Derived:
         names = block.names
         if _has_star(block.query):
-            raise UnreadError("a star stands for columns that only a schema can tell")
+            raise UnreadError("a star stands for columns that only a schema names")
         if columns:
             if len(columns) > len(names):
                 raise UnreadError("more names than columns")
@@ -1280,7 +1280,7 @@ class _Reader:
                 if len(nodes) < len(parts):
                     raise UnreadError(f"{key} of {type(node).__name__} is not known")
                 if several or any(not node.args.get(before) for before in keys[:place]):
-                    form.append(f"{key}*{len(nodes)}")  # its place alone does not tell
+                    form.append(f"{key}*{len(nodes)}")  # its place alone is not enough
                 several = several or isinstance(value, list)
                 operands += [self._operand(part, scope) for part in nodes]
             elif value not in (None, False, []):
@@ -1372,7 +1372,7 @@ def _has_star(query: Query) -> bool:
 
 
 def is_settled(query: Query) -> bool:
-    """Say whether a query has the same rows in each run, as far as its looks tell."""
+    """Say whether a query has the same rows in each run, as far as can be seen in it."""
     for node in walk(query):
         if isinstance(node, (Windowed, OpenName)) or (
             isinstance(node, Function) and not node.certain

@@ -83,7 +83,7 @@ def read_schema(
     schema: object, keys: object, dialect: str | None, *, null_keys: bool = False
 ) -> SqlSchema | None:
     """
-    Read what a caller knows of the tables.
+    Read the schema that a caller gives.
 
     Args:
         schema: A mapping from table to column to type, which constraints of the column may
@@ -173,11 +173,11 @@ def _settled(
                 for column in draft.columns.values()
             )
         nullable = {column.name for column in tables.get(name, ()) if column.nullable}
-        told = [one for one in loose if not one.partial and nullable.isdisjoint(one.columns)]
-        sure += [one.columns for one in told]
+        whole = [one for one in loose if not one.partial and nullable.isdisjoint(one.columns)]
+        sure += [one.columns for one in whole]
         if sure:
             keys[name] = tuple(dict.fromkeys(sure))
-        if loose := [one for one in loose if one not in told]:
+        if loose := [one for one in loose if one not in whole]:
             unique[name] = tuple(loose)
     references = tuple(_references(found, unread))
     return SqlSchema(

@@ -239,7 +239,7 @@ class Level(Node):
 
 @attrs.frozen(eq=False)
 class OpenName(Scalar):
-    """A name that may mean one of several columns: the schema does not tell."""
+    """A name that may mean one of several columns: the schema leaves it open."""
 
     name: str
     or_text: bool

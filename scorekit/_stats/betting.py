@@ -44,7 +44,7 @@ LEAST_STEP = 0.01
 """Least standard deviation of a step, as a share of the last boundary: it keeps the grid small."""
 
 FARTHEST = 35.0
-"""Logarithm of the odds beyond which an end is not told from that of the scale."""
+"""Logarithm of the odds beyond which an end counts as that of the scale."""
 
 
 class Bets(NamedTuple):

@@ -34,12 +34,12 @@ class Superiority(NamedTuple):
         spread = 1.0 + ((n + m) / 2.0 - 1.0) * (
             (1.0 - theta) / (2.0 - theta) + theta / (1.0 + theta)
         )
-        worth = (
+        n_effective = (
             n * m / spread / self.design
         )  # few values, or many ties, can show too little variance
         if self.error and 0.0 < theta < 1.0:
-            worth = min(worth, theta * (1.0 - theta) / (self.error * self.error))
-        return wilson(theta, worth, t_quantile(confidence_level, self.df))
+            n_effective = min(n_effective, theta * (1.0 - theta) / (self.error * self.error))
+        return wilson(theta, n_effective, t_quantile(confidence_level, self.df))
 
 
 def superiority(

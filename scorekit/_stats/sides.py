@@ -302,7 +302,7 @@ class Paired(NamedTuple):
     every_id: Sequence[str] = ()
     """Of all cases that both sides have, where outcomes of some are unknown; else none."""
     ends: tuple[Sides, ...] = ()
-    """The scores of these if all goes the worst way, and the best."""
+    """The scores of these if every missing outcome failed, and if every one passed."""
     n_unknown: int = 0
     """Cases that are compared by the attempts whose outcome is known."""
 

@@ -27,7 +27,7 @@ Insufficient = Literal["raise", "nan", "drop"]
 
 
 ONE_TASK = 0.0, 1.0, "none: one task"
-"""Ends and method of an interval over tasks of which one is known: it says nothing of others."""
+"""Ends and method of an interval over tasks of which one is known: it does not describe others."""
 
 
 class PerTask(NamedTuple):
@@ -85,7 +85,7 @@ class Suite:
         """
         Return the mean over the *tasks* that are `used`.
 
-        A single one says nothing of tasks like these where there are others without *k* samples.
+        A single one does not describe similar tasks where there are others without *k* samples.
         Where it is the whole suite, *alone* has the ends of its interval and the method, by
         default Wilson's on ``n / k`` trials.
         """

@@ -50,7 +50,7 @@ class Rule:
     on: tuple[type[Node], ...]
     """The kinds of nodes that it is for."""
     rewrite: Callable[[Any, View], Node | None]
-    told: bool = True
+    named: bool = True
     """Whether a proof names it; those that but spell a condition in one way it does not."""
 
     def __call__(self, node: Node, view: View) -> tuple[Node, Rests] | None:
@@ -60,12 +60,12 @@ class Rule:
 
 
 def rule(
-    name: str, *on: type[Node], told: bool = True
+    name: str, *on: type[Node], named: bool = True
 ) -> Callable[[Callable[[Any, View], Node | None]], Rule]:
     """Make a rule of a function, whose docstring says why it is sound."""
 
     def made(function: Callable[[Any, View], Node | None]) -> Rule:
-        return Rule(name, " ".join((function.__doc__ or "").split()), on, function, told)
+        return Rule(name, " ".join((function.__doc__ or "").split()), on, function, named)
 
     return made
 

@@ -90,7 +90,7 @@ from scorekit._sql.tree import (
 # Conditions and values.
 
 
-@rule("operands in order", And, Or, Comparison, Arithmetic, told=False)
+@rule("operands in order", And, Or, Comparison, Arithmetic, named=False)
 def operands_in_order(node: Scalar, view: View) -> Node | None:
     """AND, OR, =, <>, + and * are commutative; + is where it does not join texts."""
     if isinstance(node, Arithmetic) and node.operator == "+?":
@@ -185,7 +185,7 @@ def shorter_scalar(node: ScalarQuery, _: View) -> Node | None:
     return None
 
 
-@rule("double NOT dropped", Not, told=False)
+@rule("double NOT dropped", Not, named=False)
 def without_double_not(node: Not, view: View) -> Node | None:
     """``NOT NOT p`` is p, if p is a condition or only its truth matters."""
     inner = node.operand
@@ -238,7 +238,7 @@ def left_arms(select: Select) -> Iterator[tuple[Arm, tuple[Table, ...], tuple[Ta
 # Normal form.
 
 
-@rule("joins taken apart", Select, told=False)
+@rule("joins taken apart", Select, named=False)
 def flat_joins(select: Select, _: View) -> Node | None:
     """An inner join is a product and a filter, and products commute.  A left join needs of its
     left side only the tables that its condition names: the rest is multiplied in before or after,
@@ -292,7 +292,7 @@ def left_joined(left: list[Table], arm: Arm) -> list[Table]:
     return [*rest, LeftJoins(tuple(needed), (arm,))]
 
 
-@rule("derived table put in place", Select, told=False)
+@rule("derived table put in place", Select, named=False)
 def inlined(select: Select, _: View) -> Node | None:
     """A derived table that only filters and computes has a row for each row of its own tables,
     and its columns are pure functions of that row.  So it stands for these tables; moved out of
@@ -380,7 +380,7 @@ def _is_null(value: Scalar) -> bool:
     return value == NULL
 
 
-@rule("derived table without more than it needs", Select, told=False)
+@rule("derived table without more than it needs", Select, named=False)
 def collapsed(select: Select, _: View) -> Node | None:
     """A SELECT that only filters and computes over one derived table is part of that: over groups
     WHERE is HAVING; a set operation gives just its own columns in order.
@@ -710,8 +710,8 @@ def arms_of(query: Query) -> tuple[Query, ...]:
 
 @rule("unused columns dropped", Select)
 def pruned(select: Select, _: View) -> Node | None:
-    """What nothing reads of a derived table goes, unless duplicates are told by it, or without it
-    the table would no longer be one row.
+    """What nothing reads of a derived table goes, unless it distinguishes duplicates, or the table
+    would no longer be one row.
     """
     used = {*found_in(select, Column)}
     parts: dict[Derived, Derived] = {}
@@ -868,7 +868,7 @@ def determined_keys(select: Select, view: View) -> Node | None:
     return attrs.evolve(select, keys=(*(select.keys or ()), *found)) if found else None
 
 
-@rule("condition on the keys of groups before them", Select, told=False)
+@rule("condition on the keys of groups before them", Select, named=False)
 def conditions_on_keys_first(select: Select, view: View) -> Node | None:
     """A condition on the keys of a group holds for all of its rows or none: HAVING is WHERE."""
     if select.keys is None:
@@ -938,7 +938,7 @@ def having_of_groups(select: Select, view: View) -> Node | None:
     return attrs.evolve(select, having=conjunction(kept))
 
 
-@rule("GROUP BY to DISTINCT", Select, told=False)
+@rule("GROUP BY to DISTINCT", Select, named=False)
 def distinct_for_group(select: Select, _: View) -> Node | None:
     """GROUP BY without aggregates gives each key once; with all keys put out that is DISTINCT."""
     if select.keys is None or select.aggregates or select.having != TRUE:
@@ -948,7 +948,7 @@ def distinct_for_group(select: Select, _: View) -> Node | None:
     return attrs.evolve(select, distinct=True, keys=None)
 
 
-@rule("DISTINCT where repeated rows do not matter dropped", Select, told=False)
+@rule("DISTINCT where repeated rows do not matter dropped", Select, named=False)
 def without_duplicates(select: Select, view: View) -> Node | None:
     """How often a row comes does not matter in IN, EXISTS, or where a set operation drops
     duplicates.

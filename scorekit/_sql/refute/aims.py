@@ -123,7 +123,7 @@ class _Finder:
         """Return what a column in the text means; several times where a WITH is used so."""
         return [self._place(value) for value in self._meant.values.get(id(column), ())]
 
-    # What is said of places.
+    # Conditions on places.
 
     def look_into(self, text: exp.Expr) -> None:
         """Look at all of a query."""

@@ -99,13 +99,13 @@ class Maker:
         self,
         known: TablesRead,
         trees: Sequence[exp.Expr],
-        told: Hints,
+        hint: Hints,
         seed: int,
         holds: Holds,
         *,
         dialect: str | None,
     ) -> None:
-        self._known, self._trees, self._told, self._seed = known, trees, told, seed
+        self._known, self._trees, self._hint, self._seed = known, trees, hint, seed
         self._holds, self._dialect = holds, dialect or "sqlite"
         self._used = known.used
         self._targets: dict[int, _Target] = {}
@@ -162,10 +162,10 @@ class Maker:
 
     def _near(self, column: Column) -> list[Cell]:
         """Return what the queries compare a column with, or any that it is compared with."""
-        group = self._told.group
+        group = self._hint.group
         root = group.get(column.name, column.name)
         names = {n for n in self._column_names if group.get(n, n) == root}
-        near = [v for name in sorted(names) for v in self._told.values.get(name, ())]
+        near = [v for name in sorted(names) for v in self._hint.values.get(name, ())]
         fitting: list[Cell] = [f for v in near if (f := fitted(v, column)) is not None]
         return list(dict.fromkeys(fitting))[:MAX_VALUES]
 
@@ -180,7 +180,7 @@ class Maker:
             fitting: list[Cell] = [
                 f
                 for v in _more(
-                    column, _MORE + self._told.n_rows, cast=column.name in self._told.strict
+                    column, _MORE + self._hint.n_rows, cast=column.name in self._hint.strict
                 )
                 if (f := fitted(v, column)) is not None
             ]
@@ -233,10 +233,10 @@ class Maker:
 
     def _fill(self, rows: _Rows, turn: int, draw: random.Random) -> None:
         """Add rows that nothing but keys holds together."""
-        most = _MOST_ROWS if self._told.n_sources <= _MANY_TABLES else _MOST_ROWS_OF_MANY
+        most = _MOST_ROWS if self._hint.n_sources <= _MANY_TABLES else _MOST_ROWS_OF_MANY
         for name, columns in self._tables.items():
             n = (most - 2, 1, 0)[turn] if turn < 3 else int(draw.random() * (most + 1))  # noqa: PLR2004
-            if self._told.n_sources > _VERY_MANY_TABLES:
+            if self._hint.n_sources > _VERY_MANY_TABLES:
                 n = turn % 2
             for _ in range(n):
                 rows[name].add(tuple(self._cell(name, c, draw) for c in columns))
@@ -245,7 +245,7 @@ class Maker:
         if (name, column.name) in self._idle:
             return next(iter(self._pools(name, column)[1]), None)
         key = column.name in self._in_key[name]
-        # rows that a key tells apart repeat only where it is NULL
+        # rows with a key repeat only where it is NULL
         if column.nullable and draw.random() < _NULL_SHARE * (2 if key else 1):
             return None
         named, base = self._pools(name, column)
@@ -344,15 +344,15 @@ class Maker:
         At times they are groups of about as many rows as a count needs; or more rows than a LIMIT
         keeps, which differ in all they can, and each of which begins a larger group.
         """
-        told, tables = self._told, target.aim.tables
-        many = told.n_sources > _VERY_MANY_TABLES
-        counted = bool(told.n_rows) and draw.random() < _COUNTED_SHARE
-        apart = not counted and told.ordered and draw.random() < _APART_SHARE
+        hint, tables = self._hint, target.aim.tables
+        many = hint.n_sources > _VERY_MANY_TABLES
+        counted = bool(hint.n_rows) and draw.random() < _COUNTED_SHARE
+        apart = not counted and hint.ordered and draw.random() < _APART_SHARE
         n = 1 if many else _pick(_WITNESSES, draw)
         if counted:
             n = _pick((1, 1, 2), draw)
-        elif apart or (told.n_limited and draw.random() < _FIXED_SHARE):
-            n = told.n_limited + 2 + int(draw.random() * 2)
+        elif apart or (hint.n_limited and draw.random() < _FIXED_SHARE):
+            n = hint.n_limited + 2 + int(draw.random() * 2)
         met = counted or draw.random() < _MET_SHARE
         repeated = self._repeated(target, draw) if tables else 0
         for i in range(n):
@@ -363,7 +363,7 @@ class Maker:
                     rows[table].add(row)
             if found and not many:
                 n_more = i % _LARGEST_GROUP if apart else int(draw.random() * 3)
-                n_more = told.n_rows - _pick(_SHORT, draw) if counted else n_more
+                n_more = hint.n_rows - _pick(_SHORT, draw) if counted else n_more
                 row = found[repeated]
                 together = counted or apart
                 self._repeat(rows, target, repeated, row, draw, n=n_more, grouped=together)

@@ -97,10 +97,10 @@ def refute_by(
             check_reasonable(several, dialect)
             check_stable(several)
         asking = [any(map(asks_time, several)) for several in nodes]
-        told = hints(nodes)
-        known = known_tables(trees, nodes, schema, told, dialect=pair.dialect)
+        hint = hints(nodes)
+        known = known_tables(trees, nodes, schema, hint, dialect=pair.dialect)
         if known.rules:
-            known, told = enforced(known, nodes, [reading])
+            known, hint = enforced(known, nodes, [reading])
     except UnfaithfulError as error:
         return NoDifference(str(error))
     if any(asking) and not all(asking):
@@ -109,7 +109,7 @@ def refute_by(
     known = known._replace(assumptions=(*known.assumptions, *said))
     with ExitStack() as stack:
         conditions = Conditions(reading, known, stack)
-        maker = Maker(known, trees, told, seed, partial(holds, [conditions]), dialect=pair.dialect)
+        maker = Maker(known, trees, hint, seed, partial(holds, [conditions]), dialect=pair.dialect)
         runner = _Runner(
             engine, texts, pair, known, dialect=reading.dialect, same=same, row_order=row_order
         )
@@ -152,7 +152,7 @@ class _Runner:
         ]
 
     def search(self, maker: Maker, n_databases: int) -> Difference | NoDifference | Raised:
-        """Try databases until one tells."""
+        """Try databases until they differ on one."""
         n_compared, n_failed, unclear = 0, 0, ""
         raised: list[Raised] = []
         for i in range(n_databases):

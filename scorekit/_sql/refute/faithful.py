@@ -154,7 +154,7 @@ _SHARED = (
     exp.CurrentTimestamp, exp.GroupConcat,
 )  # fmt: skip
 _COUNTED_SPACES = frozenset({"sqlite", "postgres", "duckdb"})
-"""Dialects in which texts differ that only spaces at their ends tell apart."""
+"""Dialects in which spaces at the end make texts differ."""
 # Arguments of these that are no trees, or are trees of shared types, and change the meaning.
 _UNSHARED_ARGS: Final[tuple[tuple[type[exp.Expr], tuple[str, ...]], ...]] = (
     (exp.Select, ("qualify",)),

@@ -46,7 +46,7 @@ class Hints(NamedTuple):
 
 def hints(trees: Iterable[Sequence[exp.Expr]]) -> Hints:
     """Return what the nodes of queries say about values."""
-    told = Hints({}, {}, {}, 0, 0, ordered=False, n_sources=0, strict={})
+    hint = Hints({}, {}, {}, 0, 0, ordered=False, n_sources=0, strict={})
     for nodes in trees:
         counts = {
             node.alias.casefold()
@@ -56,25 +56,25 @@ def hints(trees: Iterable[Sequence[exp.Expr]]) -> Hints:
         years = [float(year) for node in nodes for year in _YEAR.findall(_text(node))]
         for node in nodes:
             if isinstance(node, exp.Predicate):
-                told = _compared(node, told, counts, years[:_MOST_LITERALS])
+                hint = _compared(node, hint, counts, years[:_MOST_LITERALS])
             elif isinstance(node, exp.Join):
                 for part in node.args.get("using") or ():
-                    _unite(told.group, part.name.casefold(), part.name.casefold())
+                    _unite(hint.group, part.name.casefold(), part.name.casefold())
             elif isinstance(node, _COMPUTED):
-                _compute(node, told.values)
+                _compute(node, hint.values)
             if isinstance(node, exp.Cast | exp.StrToDate):
-                _note_strict(node, told)
+                _note_strict(node, hint)
         cuts = [node for node in nodes if isinstance(node, exp.Limit | exp.Fetch | exp.Offset)]
         kept = [literal for cut in cuts if (literal := cut.find(exp.Literal)) is not None]
-        told = told._replace(
-            n_limited=max(told.n_limited, sum(_counts(kept, _MOST_KEPT))),
-            ordered=told.ordered or any(isinstance(node, _ORDERED) for node in nodes),
-            n_sources=max(told.n_sources, sum(isinstance(node, exp.Table) for node in nodes)),
+        hint = hint._replace(
+            n_limited=max(hint.n_limited, sum(_counts(kept, _MOST_KEPT))),
+            ordered=hint.ordered or any(isinstance(node, _ORDERED) for node in nodes),
+            n_sources=max(hint.n_sources, sum(isinstance(node, exp.Table) for node in nodes)),
         )
-    for name, several in told.sizes.items():
-        texts = [value for value in told.values[name] if isinstance(value, str)] or ["a"]
-        told.values[name][:0] = [text.rjust(n, "a") for n in several for text in texts]
-    return told
+    for name, several in hint.sizes.items():
+        texts = [value for value in hint.values[name] if isinstance(value, str)] or ["a"]
+        hint.values[name][:0] = [text.rjust(n, "a") for n in several for text in texts]
+    return hint
 
 
 _COMPUTED = (
@@ -92,7 +92,7 @@ _YEAR = re.compile(r"\A(?:19|20)\d\d(?!\d)")
 _PART_OF_DATE = re.compile(r"\d{4}(?:-\d\d?)?-?|-?[01]\d-?")
 
 
-def _compared(node: exp.Expr, told: Hints, counts: Iterable[str], years: Sequence[float]) -> Hints:
+def _compared(node: exp.Expr, hint: Hints, counts: Iterable[str], years: Sequence[float]) -> Hints:
     """Take in one comparison."""
     parts = [list(side.walk()) for side in node.iter_expressions()]
     nodes = [part for several in parts for part in several]
@@ -109,15 +109,15 @@ def _compared(node: exp.Expr, told: Hints, counts: Iterable[str], years: Sequenc
     near += _apart(literals[:_MOST_LITERALS], starts[:2])
     measured = any(isinstance(part, exp.Length) for part in nodes)
     for name in names:
-        told.values.setdefault(name, []).extend(near)
+        hint.values.setdefault(name, []).extend(near)
         if measured:
-            told.sizes.setdefault(name, []).extend(_counts(literals, _MOST_KEPT))
+            hint.sizes.setdefault(name, []).extend(_counts(literals, _MOST_KEPT))
     for name in names[1:]:
-        _unite(told.group, names[0], name)
+        _unite(hint.group, names[0], name)
     counted = any(isinstance(part, exp.Count) for part in nodes)
     counted = counted or not set(counts).isdisjoint(names)
-    return told._replace(
-        n_rows=max([told.n_rows, *(_counts(literals, _MOST_COUNTED) if counted else ())])
+    return hint._replace(
+        n_rows=max([hint.n_rows, *(_counts(literals, _MOST_COUNTED) if counted else ())])
     )
 
 
@@ -206,7 +206,7 @@ def _compute(node: exp.Expr, values: dict[str, list[Cell]]) -> None:
             parts += part.iter_expressions()
 
 
-def _note_strict(node: exp.Expr, told: Hints) -> None:
+def _note_strict(node: exp.Expr, hint: Hints) -> None:
     """Note what a column is cast to, or what is computed of it alone, and texts that fit."""
     columns = {column.name.casefold() for column in node.find_all(exp.Column)}
     if len(columns) != 1 or node.find(exp.AggFunc, exp.Query) is not None:
@@ -217,8 +217,8 @@ def _note_strict(node: exp.Expr, told: Hints) -> None:
         column.replace(exp.column(exp.to_identifier(name, quoted=True)))
     column, null = exp.column(exp.to_identifier(name, quoted=True)), exp.Null()
     there = exp.Not(this=exp.Is(this=bare, expression=null))
-    told.strict.setdefault(name, []).append(exp.or_(exp.Is(this=column, expression=null), there))
-    told.values.setdefault(name, [])[:0] = _DATES
+    hint.strict.setdefault(name, []).append(exp.or_(exp.Is(this=column, expression=null), there))
+    hint.values.setdefault(name, [])[:0] = _DATES
 
 
 def _unite(group: dict[str, str], first: str, second: str) -> None:

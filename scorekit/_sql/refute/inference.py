@@ -65,7 +65,7 @@ def known_tables(
     trees: Sequence[exp.Expr],
     nodes: Sequence[Sequence[exp.Expr]],
     schema: SqlSchema | None,
-    told: Hints,
+    hint: Hints,
     *,
     dialect: str | None,
 ) -> TablesRead:
@@ -76,7 +76,7 @@ def known_tables(
         trees: The queries.
         nodes: All nodes of each.
         schema: What is known of tables.
-        told: What the queries say about values.
+        hint: What the queries say about values.
         dialect: What they are written in.
 
     Raises:
@@ -100,7 +100,7 @@ def known_tables(
     known_keys: Mapping[str, tuple[tuple[str, ...], ...]] = schema.keys if schema else {}
     keys = {last[name]: known_keys[key] for name in last if (key := _key_name(name, known_keys))}
     if not schema or not given:
-        tables = _inferred(trees, names, keys, told, dialect)
+        tables = _inferred(trees, names, keys, hint, dialect)
         assumptions = _assumptions(tables, keys, given=False)
         return TablesRead(tables, keys, names, assumptions, used=used_names(nodes))
     tables = {last[name]: schema.tables[name] for name in last}
@@ -253,13 +253,15 @@ def _assumptions(
     *,
     given: bool,
 ) -> tuple[str, ...]:
-    told = [] if given or not tables else ["the tables have only the columns that the queries use"]
+    notes = (
+        [] if given or not tables else ["the tables have only the columns that the queries use"]
+    )
     for name in sorted(keys):
         listed = " and ".join(f"({', '.join(key)})" for key in keys[name])
-        told.append(f"{name} has the key {listed}")
+        notes.append(f"{name} has the key {listed}")
     without = sorted(tables.keys() - keys.keys())
     if without:
-        told.append(f"no key of {', '.join(without)} is known")
+        notes.append(f"no key of {', '.join(without)} is known")
     not_null = [
         f"{name}.{column.name}"
         for name, columns in sorted(tables.items())
@@ -267,8 +269,8 @@ def _assumptions(
         if not column.nullable and column.name not in {c for k in keys.get(name, ()) for c in k}
     ]
     if not_null:
-        told.append(f"{', '.join(not_null)} never NULL")
-    return tuple(told)
+        notes.append(f"{', '.join(not_null)} never NULL")
+    return tuple(notes)
 
 
 # What queries show.
@@ -278,12 +280,12 @@ def _inferred(
     texts: Sequence[exp.Expr],
     names: Mapping[str, str],
     keys: Mapping[str, Sequence[tuple[str, ...]]],
-    told: Hints,
+    hint: Hints,
     dialect: str | None,
 ) -> dict[str, tuple[Column, ...]]:
     stars = [any(_is_star(node) for node in text.find_all(exp.Star)) for text in texts]
     if stars[0] != stars[1]:
-        raise UnfaithfulError("a star stands for columns that only a schema can tell")
+        raise UnfaithfulError("a star stands for columns that only a schema names")
     found: dict[str, dict[str, None]] = {name: {} for name in names.values()}
     for table, several in keys.items():
         found[table].update(dict.fromkeys(c for key in several for c in key))
@@ -307,8 +309,8 @@ def _inferred(
         name = columns[0].name
         tables = {names[column.source.table.casefold()] for column in columns}
         if sum(name.casefold() in found[table] for table in tables) != 1:
-            raise UnfaithfulError(f"which table has the column {name!r} only a schema can tell")
-    kinds = _kinds(texts, told)
+            raise UnfaithfulError(f"which table has the column {name!r} takes a schema to know")
+    kinds = _kinds(texts, hint)
     return {
         table: tuple(Column(name, kinds.get(name, "unknown"), nullable=True) for name in columns)
         or (Column("any_column", "unknown", nullable=True),)
@@ -342,12 +344,12 @@ def _shown(node: exp.Expr, parts: Sequence[exp.Expr]) -> set[str]:
 _CONDITIONS = (exp.Predicate, exp.Connector, exp.Not)
 
 
-def _kinds(texts: Sequence[exp.Expr], told: Hints) -> dict[str, str]:
+def _kinds(texts: Sequence[exp.Expr], hint: Hints) -> dict[str, str]:
     """Return what columns hold, from what they are compared with and what is done to them."""
     held: dict[str, set[str]] = {}
 
     def note(name: str, kind: str) -> None:
-        held.setdefault(told.group.get(name, name), set()).add(kind)
+        held.setdefault(hint.group.get(name, name), set()).add(kind)
 
     for text in texts:
         for node in text.find_all(
@@ -368,5 +370,5 @@ def _kinds(texts: Sequence[exp.Expr], told: Hints) -> dict[str, str]:
     return {
         name: next(iter(held[root]))
         for name in names
-        if (root := told.group.get(name, name)) in held
+        if (root := hint.group.get(name, name)) in held
     }

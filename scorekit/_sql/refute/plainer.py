@@ -7,7 +7,7 @@ from typing import Final
 from sqlglot import exp
 
 NUMBERED: Final = "scorekit_numbered"
-"""Marks row numbers of equal rows, which no order need tell apart."""
+"""Marks row numbers of equal rows, which any order may put first."""
 
 _SIDE, _SIDES, _ROWS = "scorekit_side", "scorekit_sides", "scorekit_rows"
 _OTHER_ARMS: Final = ("order", "limit", "offset", "with_")

@@ -132,9 +132,9 @@ def read_texts(texts: tuple[str, str], schema: SqlSchema | None, dialect: str | 
             )
     if dialect is not None:
         pair = read_pair(texts, dialect)
-        told = fold_names(pair, schema, dialect)
-        told += check_known(texts, pair, schema, dialect)
-        return Texts({dialect: pair}, (), pair, told)
+        notes = fold_names(pair, schema, dialect)
+        notes += check_known(texts, pair, schema, dialect)
+        return Texts({dialect: pair}, (), pair, notes)
     return _read_everywhere(texts, schema)
 
 
@@ -392,7 +392,7 @@ def _count(kind: TokenType, text: str, script: Script) -> int:
 
 
 def _restore_sqlite(nodes: Sequence[exp.Expr], text: str, script: Script) -> None:
-    """Restore what SQLite tells apart and the parser does not."""
+    """Restore what SQLite distinguishes and the parser does not."""
     if "+" in text:
         n_sums = sum(isinstance(node, exp.Add) for node in nodes)
         if _count(TokenType.PLUS, text, script) != n_sums:

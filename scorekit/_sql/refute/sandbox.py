@@ -37,7 +37,7 @@ OWN: Final = tuple(
 DIVIDE, RATIO, REMAINDER, ONLY, AT_LEAST, AT_MOST, OF_COPIES, UNTIED, SETTLED, JOINED = OWN
 
 # Harmless and a function of their arguments alone.  Not here: what makes long values out of short
-# ones (printf, zeroblob, hex), what is random or tells the time, and what leaves an order open.
+# ones (printf, zeroblob, hex), what is random or reads the clock, and what leaves an order open.
 FUNCTIONS: Final = frozenset(
     "abs avg ceil ceiling coalesce count cume_dist date datetime dense_rank first_value floor "  # noqa: SIM905
     "glob ifnull iif instr julianday lag last_value lead length like likelihood likely lower "
@@ -284,14 +284,14 @@ class Sandbox:
 
     def _clock(self, name: str, *args: Cell) -> Cell:
         """Compute a function of dates by SQLite's own, at one moment if the queries ask for it."""
-        told = tuple(self.now if isinstance(a, str) and a.lower() == "now" else a for a in args)
+        meant = tuple(self.now if isinstance(a, str) and a.lower() == "now" else a for a in args)
         if len(args) == (name == "strftime"):
-            told = (*args, self.now)
-        if told != args and not self.now:
+            meant = (*args, self.now)
+        if meant != args and not self.now:
             self._fail("the time of day is not determined")
-        if any(isinstance(arg, str) and arg.lower() in ZONES for arg in told):
+        if any(isinstance(arg, str) and arg.lower() in ZONES for arg in meant):
             self._fail("the time of day is not determined")
-        args = told
+        args = meant
         if self._dates is None:
             self._dates = sqlite3.connect(":memory:")
         marks = ", ".join("?" * len(args))

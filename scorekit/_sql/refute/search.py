@@ -106,7 +106,7 @@ def refute(
         exact: Whether rows must come equally often.
         n_databases: Databases to try.
         seed: What their rows depend on.
-        trial: What tells whether they differ on a database; None for their results.
+        trial: Decides whether they differ on a database; None for their results.
     """
     try:
         pair = next(iter(pairs.values()))
@@ -121,13 +121,13 @@ def refute(
         ]
         if only_cased([*nodes[0], *nodes[1]], pair.dialect) and dialect is not None:
             read = [(reading, one) for reading, one in read if not reading.folded]
-        told = hints(nodes)
-        known = known_tables(trees, nodes, schema, told, dialect=pair.dialect)
+        hint = hints(nodes)
+        known = known_tables(trees, nodes, schema, hint, dialect=pair.dialect)
         plans = [(reading, runnables(one, known, reading)) for reading, one in read]
         if known.rules:
-            known, told = enforced(known, nodes, [reading for reading, _ in plans])
+            known, hint = enforced(known, nodes, [reading for reading, _ in plans])
         if any(reading.dialect in DESCRIBED for reading, _ in plans):
-            known = known._replace(rules=_castable(known, told))
+            known = known._replace(rules=_castable(known, hint))
         moments, said = _moments(nodes)
         known = known._replace(assumptions=(*known.assumptions, *said))
     except UnfaithfulError as error:
@@ -147,8 +147,8 @@ def refute(
             )
             for reading, plan in plans
         ]
-        maker = Maker(known, trees, told, seed, partial(holds, trials), dialect=pair.dialect)
-        found = _search(trials, maker, n_databases, MAX_WORK + _WORK_A_ROW * told.n_rows)
+        maker = Maker(known, trees, hint, seed, partial(holds, trials), dialect=pair.dialect)
+        found = _search(trials, maker, n_databases, MAX_WORK + _WORK_A_ROW * hint.n_rows)
         if isinstance(found, NoDifference):
             return found
         quality = _quality(trials, found)
@@ -213,7 +213,7 @@ def enforced(
     return known._replace(rules=kept, assumptions=assumptions), hints((*nodes, *further))
 
 
-def _castable(known: TablesRead, told: Hints) -> Mapping[str, tuple[CheckRule, ...]]:
+def _castable(known: TablesRead, hint: Hints) -> Mapping[str, tuple[CheckRule, ...]]:
     """
     Return the rules about rows, and that texts can be cast to what queries cast them to.
 
@@ -223,7 +223,7 @@ def _castable(known: TablesRead, told: Hints) -> Mapping[str, tuple[CheckRule, .
     for table, columns in known.tables.items():
         for column in columns:
             if column.kind == "text":
-                strict = told.strict.get(column.name, ())
+                strict = hint.strict.get(column.name, ())
                 of = frozenset({column.name})
                 casts = (CheckRule(table, of, condition) for condition in strict)
                 rules[table] = (*rules.get(table, ()), *casts)
@@ -577,7 +577,7 @@ def _folded(database: Database) -> Database:
 def _search(
     trials: Sequence[Trial], maker: Maker, n_databases: int, most: int
 ) -> Database | NoDifference:
-    """Return a database that tells: the first of those that leave the least open."""
+    """Return a database on which they differ: the first that leaves the least open."""
     unclear, n_compared, n_further = "", 0, 0
     found: dict[int, Database] = {}
     for i in range(n_databases):
