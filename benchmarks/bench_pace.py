@@ -21,16 +21,12 @@ import anthropic
 import httpx2
 
 from benchmarks.machine import alone
-from scorekit._claude.pace import Pace, limited
-from scorekit._claude.schedule import Passing, Question, Schedule
-from scorekit.errors import JudgeError
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 
-from scenes import Service, VirtualTime, faults, limits, now
+from scenes import Asker, Service, VirtualTime, faults, limits, now
 
 AT_ONCE = 16
-PLACES = 50
 TIMEOUT = 30.0
 CLIENT = anthropic.AsyncAnthropic(api_key="none", max_retries=10**6)
 
@@ -64,44 +60,9 @@ async def by_sdk(service: Service, n: int, n_retries: int) -> set[int]:
 
 async def by_judge(service: Service, n: int) -> set[int]:
     """Wait as `ClaudeJudge` does, and return which pairs are lost."""
-    pace = Pace(
-        Schedule(
-            max_concurrency=AT_ONCE,
-            per_minute=None,
-            max_wait_seconds=600.0,
-            timeout_seconds=TIMEOUT,
-        )
-    )
-    places = asyncio.Semaphore(PLACES)
-    lost: set[int] = set()
-
-    async def ask(i: int) -> None:
-        async def send(question: Question) -> None:
-            question.is_sent = True
-            try:
-                async with limited(pace.schedule.seconds_for(question, TIMEOUT, pace.now())):
-                    status, headers = await service.answer(i)
-            except TimeoutError as error:
-                raise Passing(TimeoutError("late"), error) from error
-            except ConnectionError as error:
-                passing = Passing(JudgeError("connection", repr(error)), error)
-                passing.was_sent = not isinstance(error, ConnectionRefusedError)
-                raise passing from error
-            if status != 200:
-                passing = Passing(JudgeError("refused", str(status)), None)
-                passing.is_busy = status in {429, 529}
-                passing.wait = float(headers["retry-after"]) if headers else None
-                raise passing
-
-        async with places:
-            try:
-                async with pace.turn(TIMEOUT, 2) as question:
-                    await pace.ask(question, send)
-            except (JudgeError, TimeoutError):
-                lost.add(i)
-
-    await asyncio.gather(*(ask(i) for i in range(n)))
-    return lost
+    asker = Asker(service, max_concurrency=AT_ONCE, timeout_seconds=TIMEOUT)
+    await asyncio.gather(*(asker.ask(i) for i in range(n)))
+    return set(asker.errors)
 
 
 def measured(

@@ -8,10 +8,14 @@ import selectors
 from collections import Counter, deque
 from collections.abc import Callable
 from functools import partial
-from operator import le
+from operator import gt, le
 from random import Random
 
 import attrs
+
+from scorekit._claude.pace import Pace, limited
+from scorekit._claude.schedule import Passing, Question, Schedule
+from scorekit.errors import JudgeError
 
 BEGIN = 1000.0
 REFUSAL_SECONDS = 0.02
@@ -129,6 +133,77 @@ class Service:
         return is_taken
 
 
+class Asker:
+    """
+    Ask a service as `ClaudeJudge` does.
+
+    Args:
+        service: Which service.
+        places: How many questions the judge is given at a time.
+    """
+
+    def __init__(
+        self,
+        service: Service,
+        *,
+        max_concurrency: int = 16,
+        per_minute: float | None = None,
+        max_wait_seconds: float = 600.0,
+        timeout_seconds: float = 30.0,
+        max_retries: int = 2,
+        places: int = 50,
+    ) -> None:
+        self._service = service
+        self._timeout = timeout_seconds
+        self._max_retries = max_retries
+        self._places = asyncio.Semaphore(places)
+        self._answered = 0
+        self.n_checks = 0
+        self.errors: dict[int, Exception] = {}
+        self.changes: list[bool] = []
+        self.pace = Pace(
+            Schedule(
+                max_concurrency=max_concurrency,
+                per_minute=per_minute,
+                max_wait_seconds=max_wait_seconds,
+                timeout_seconds=timeout_seconds,
+                on_change=lambda failure: self.changes.append(failure is None),
+            )
+        )
+
+    async def ask(self, i: int) -> None:
+        """Ask the question number *i*, and keep its error."""
+
+        async def send(question: Question) -> None:
+            question.is_sent = True
+            self.n_checks += question.is_check
+            left = self.pace.schedule.seconds_for(question, self._timeout, self.pace.now())
+            try:
+                async with limited(left):
+                    asked = self._answered if question.is_check else i
+                    status, headers = await self._service.answer(asked)
+            except TimeoutError as error:
+                raise Passing(TimeoutError("late"), error) from error
+            except ConnectionError as error:
+                passing = Passing(JudgeError("connection", repr(error)), error)
+                passing.was_sent = not isinstance(error, ConnectionRefusedError)
+                raise passing from error
+            if status != 200:
+                passing = Passing(JudgeError("refused", str(status)), None)
+                passing.is_busy = status in {429, 529}
+                passing.wait = float(headers["retry-after"]) if headers else None
+                raise passing
+            self._answered = asked
+            question.is_model = True
+
+        async with self._places:
+            try:
+                async with self.pace.turn(self._timeout, self._max_retries) as question:
+                    await self.pace.ask(question, send)
+            except (JudgeError, TimeoutError) as error:
+                self.errors[i] = error
+
+
 @attrs.frozen
 class Scene:
     """So many pairs, a service, and what must come of it."""
@@ -187,6 +262,16 @@ def faults(n: int = 300) -> list[Scene]:
     found += [
         Scene(f"the last {k} always 500", 100, partial(Service, bad=partial(le, 100 - k)), 1.25)
         for k in (1, 2, 4, 20)
+    ]
+    found += [
+        Scene("the first 40 always 500", 200, partial(Service, bad=partial(gt, 40)), 2.5),
+        Scene(
+            "60 in the middle always 500",
+            260,
+            partial(Service, bad=range(100, 160).__contains__),
+            3.25,
+        ),
+        Scene("500 for 5 s when 20 are left", 100, partial(Service, away=between((1, 6))), 6.25),
     ]
     bad = some(0.25, 80)
     limited = partial(Service, rate=5, bad=bad)

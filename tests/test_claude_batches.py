@@ -719,7 +719,7 @@ def test_a_run_that_reaches_its_deadline_cancels_the_batch(server: AnthropicServ
     with judge_for(server) as judge:
         report = score_sql_cases(cases(4), judge=judge, deadline_seconds=0.5)
         assert {score.query_correctness.error.kind for score in report.cases} == {"deadline"}  # type: ignore[union-attr]
-        server.batches.n_polls = 1  # of another batch, if the deadline came before the first one
+        server.batches.n_polls = 0  # on a busy machine the first run may have ordered nothing
         report = score_sql_cases(cases(4), judge=judge, resume=report)
     assert report.n_failed == 0
     assert set(server.batches.paid.values()) == {1}

@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scenes import Service, VirtualTime, between, every, now, some
+from scenes import Asker, Service, VirtualTime, between, every, now, some
 
 from scorekit._claude import schedule
-from scorekit._claude.pace import Pace, limited
+from scorekit._claude.pace import Pace
 from scorekit._claude.rate import LONGEST_WAIT_SECONDS, Rate
 from scorekit._claude.schedule import Passing, Question, Schedule, pause
 from scorekit.errors import JudgeError
@@ -29,13 +29,13 @@ def _same_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
 
 class Run:
     """
-    So many questions to a service.
+    So many questions to a service, and what came of them.
 
     Args:
         service: The service to ask.
         n: How many questions.
-        places: How many of them the judge is given at a time.
         starts: When each comes.
+        options: Of the `Asker`.
     """
 
     def __init__(
@@ -43,67 +43,26 @@ class Run:
         service: Service,
         n: int,
         *,
-        max_concurrency: int = 16,
-        per_minute: float | None = None,
-        max_wait_seconds: float = 600.0,
-        timeout_seconds: float = 30.0,
-        max_retries: int = 2,
-        places: int = 50,
         starts: Callable[[int], float] = lambda _: 0.0,
+        **options: Any,
     ) -> None:
         self.service = service
-        self.timeout = timeout_seconds
-        self.max_retries = max_retries
-        self.errors: dict[int, Exception] = {}
         self.ended: dict[int, float] = {}
-        self.changes: list[bool] = []
 
-        async def run() -> None:
-            self.places = asyncio.Semaphore(places)
-            self.pace = Pace(
-                Schedule(
-                    max_concurrency=max_concurrency,
-                    per_minute=per_minute,
-                    max_wait_seconds=max_wait_seconds,
-                    timeout_seconds=timeout_seconds,
-                    on_change=lambda failure: self.changes.append(failure is None),
-                )
-            )
-            await asyncio.gather(*(self.ask(i, starts(i)) for i in range(n)))
-            assert len(self.pace.schedule) == 0
+        async def ask(asker: Asker, i: int) -> None:
+            await asyncio.sleep(starts(i))
+            await asker.ask(i)
+            self.ended[i] = now()
+
+        async def run() -> Asker:
+            asker = Asker(service, **options)
+            await asyncio.gather(*(ask(asker, i) for i in range(n)))
+            assert len(asker.pace.schedule) == 0
+            return asker
 
         with asyncio.Runner(loop_factory=VirtualTime) as runner:
-            runner.run(run())
-
-    async def ask(self, i: int, start: float) -> None:
-        """Ask one question."""
-        await asyncio.sleep(start)
-
-        async def send(question: Question) -> None:
-            question.is_sent = True
-            left = self.pace.schedule.seconds_for(question, self.timeout, self.pace.now())
-            try:
-                async with limited(left):
-                    status, headers = await self.service.answer(i)
-            except TimeoutError as error:
-                raise Passing(TimeoutError("late"), error) from error
-            except ConnectionError as error:
-                passing = Passing(JudgeError("connection", repr(error)), error)
-                passing.was_sent = not isinstance(error, ConnectionRefusedError)
-                raise passing from error
-            if status != 200:
-                passing = Passing(JudgeError("refused", str(status)), None)
-                passing.is_busy = status in {429, 529}
-                passing.wait = float(headers["retry-after"]) if headers else None
-                raise passing
-
-        async with self.places:
-            try:
-                async with self.pace.turn(self.timeout, self.max_retries) as question:
-                    await self.pace.ask(question, send)
-            except (JudgeError, TimeoutError) as error:
-                self.errors[i] = error
-        self.ended[i] = now()
+            asker = runner.run(run())
+        self.errors, self.changes, self.n_checks = asker.errors, asker.changes, asker.n_checks
 
     @property
     def seconds(self) -> float:
@@ -193,15 +152,33 @@ def test_pairs_that_always_fail_are_lost_and_no_others(share: float, n: int, see
     run = Run(Service(bad=bad), n)
     assert set(run.errors) == {i for i in range(n) if bad(i)}
     assert run.seconds <= 2.5 * (n / 80 + share * n * 1.5 / 16 + 1.5)
-    assert max(run.service.asked.values()) <= 12
+    assert max(run.service.asked.values()) <= 16
 
 
-@pytest.mark.parametrize("n_bad", [1, 2, 4])
-def test_the_last_of_a_run_fail_by_themselves(n_bad: int) -> None:
-    """Nobody comes after them who could tell."""
-    run = Run(Service(bad=lambda i: i >= 100 - n_bad), 100)
-    assert set(run.errors) == set(range(100 - n_bad, 100))
+@pytest.mark.parametrize("bad", [range(99, 100), range(96, 100), range(80, 100), range(40, 100)])
+def test_the_last_of_a_run_fail_by_themselves(bad: range) -> None:
+    """Nobody comes after them who could tell, but a question that was answered before."""
+    run = Run(Service(bad=bad.__contains__), 100)
+    assert set(run.errors) == set(bad)
     assert run.seconds <= 6
+    assert 1 <= run.n_checks <= 8
+
+
+@pytest.mark.parametrize("bad", [range(40), range(100, 160)])
+def test_many_in_a_row_fail_by_themselves(bad: range) -> None:
+    """As many as look like an outage: one that is answered tells, at the start or later."""
+    run = Run(Service(bad=bad.__contains__), 260)
+    assert set(run.errors) == set(bad)
+    assert run.seconds <= 35
+
+
+@pytest.mark.parametrize("kind", ["500", "cut", "refused"])
+@pytest.mark.parametrize("max_retries", [0, 2])
+def test_an_outage_at_the_end_of_a_run_loses_nothing(kind: str, max_retries: int) -> None:
+    """A check fails then, and shows whose fault it is."""
+    run = Run(Service(away=between((1, 6), kind=kind)), 100, max_retries=max_retries)
+    assert run.errors == {}
+    assert run.seconds <= 1.25 + 5 + 5
 
 
 @pytest.mark.parametrize("kind", ["500", "cut", "refused", "529"])
@@ -232,12 +209,18 @@ def test_a_service_that_comes_and_goes_loses_the_bad_pairs_only(
     assert set(run.errors) == {i for i in range(300) if bad(i)}
 
 
-@pytest.mark.parametrize(("period", "seconds"), [(2, 0.05), (3, 1)])
-def test_cuts_with_bad_pairs(period: float, seconds: float) -> None:
+@pytest.mark.parametrize(
+    ("period", "seconds", "answers"), [(2, 0.05, 0.2), (2, 0.5, 0.2), (3, 1, 0.2), (3, 1, 1.0)]
+)
+@pytest.mark.parametrize("share", [0.0, 0.05])
+def test_cuts_lose_the_bad_pairs_only(
+    period: float, seconds: float, answers: float, share: float
+) -> None:
     """Each cut fails all that are under way."""
-    bad = some(0.05, 300)
-    run = Run(Service(away=every(period, seconds, "cut"), bad=bad), 300)
+    bad = some(share, 300)
+    run = Run(Service(seconds=answers, away=every(period, seconds, "cut"), bad=bad), 300)
     assert set(run.errors) == {i for i in range(300) if bad(i)}
+    assert run.seconds <= (30 if answers < 1 else 300)
 
 
 def test_a_silent_service_costs_one_time_limit() -> None:

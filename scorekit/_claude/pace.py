@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import math
 from collections.abc import AsyncGenerator, Awaitable, Callable
-from typing import TypeVar
+from typing import TypeVar, cast
 
 from scorekit._claude.schedule import Passing, Question, Schedule
 
@@ -69,25 +69,28 @@ class Pace:
         """
         while True:
             question.is_sent = False
+            answer: T | None = None
+            error: Exception | None = None
             try:
                 answer = await send(question)
-            except Passing as failure:
-                if not failure.is_passing:
-                    self.schedule.note_answer(question, self.now())
-                    raise
-                if failure.is_busy:
-                    self.schedule.note_busy(question, failure, self.now())
+            except Exception as raised:  # noqa: BLE001 - raised again, unless it passes
+                error = raised
+            is_check = question.is_check
+            if isinstance(error, Passing) and error.is_passing:
+                if error.is_busy:
+                    self.schedule.note_busy(question, error, self.now())
                 elif once:
-                    raise
+                    raise error
                 else:
-                    self.schedule.note_failure(question, failure, self.now())
-            except Exception:
-                if question.is_sent:  # an answer, though no good one
-                    self.schedule.note_answer(question, self.now())
-                raise
-            else:
+                    self.schedule.note_failure(question, error, self.now())
+            elif error is None or question.is_sent or isinstance(error, Passing):
                 self.schedule.note_answer(question, self.now())
-                return answer
+                if not is_check:
+                    if error is not None:
+                        raise error
+                    return cast("T", answer)
+            else:
+                raise error
             await self._next_turn(question)
 
     async def ask_once(

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 import random
 from collections import OrderedDict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from typing import Final
 
 import attrs
@@ -17,19 +16,19 @@ from scorekit.errors import JudgeError
 FIRST_PAUSE_SECONDS: Final = 0.5
 LONGEST_PAUSE_SECONDS: Final = 8.0
 LONGEST_PROBE_SECONDS: Final = 4.0
-"""Longest pause between two questions that find out whether the service is back."""
+"""Longest pause between two probes of a service that is away."""
 
 JITTER: Final = 0.25
 """Share by which a pause is shorter, at most: programs must not return together."""
 
 REST_SECONDS: Final = 10.0
-"""Time without questions after which it counts anew how long the service has been away."""
+"""Time without questions after which `Schedule` forgets how long the service has been away."""
 
 _random = random.Random()  # noqa: S311 - spreads pauses, keeps no secret
 
 
 def pause(n: int, longest: float = LONGEST_PAUSE_SECONDS) -> float:
-    """Return how long to wait after the failure number *n* in a row, from 0."""
+    """Return how long to wait after the failure number *n*, from 0."""
     seconds = min(longest, FIRST_PAUSE_SECONDS * 2.0 ** min(n, 10))
     return seconds * (1 - JITTER * _random.random())
 
@@ -51,7 +50,7 @@ class Passing(Exception):  # noqa: N818 - never leaves this package
         self.cause = cause
 
     def because(self, why: str = "") -> JudgeError | TimeoutError:
-        """Return what to raise where no more is tried."""
+        """Return the error to raise when the question is given up."""
         error = self.failure
         if why and isinstance(error, JudgeError):
             kind = "rate limit" if self.is_busy else error.kind
@@ -62,56 +61,57 @@ class Passing(Exception):  # noqa: N818 - never leaves this package
 
 @attrs.define(eq=False)
 class Question:
-    """What is asked, as often as it takes."""
+    """What is asked, in one request or several."""
 
     limit_seconds: float
     """How long it may take where nobody else asks."""
     max_retries: float
+    """Infinite for a call that is about no pair, which never checks the service."""
     asked_at: float
+    is_alone: bool = False
+    """Whether no other question has been there since it was asked."""
     sent_at: float = -math.inf
     ready_at: float = -math.inf
     """The end of its pause."""
     failed_at: float = math.inf
-    """When it was sent that it failed for the first time."""
-    n_failed: int = 0
+    """When it failed, while it is open whose fault that was; else infinite."""
     n_charged: int = 0
     """Failures of its own: others were answered."""
+    crowd: Collection[Question] = ()
+    """The questions that failed with it, with no answer between."""
+    is_check: bool = False
+    """Whether its turn is for a question that was answered before, in place of its own."""
     is_sent: bool = False
     """Whether a request of its turn is on its way."""
+    is_model: bool = False
+    """Whether checks may ask what it asked: it was answered with a verdict."""
     last: Passing | None = None
     """Why it was not answered."""
 
 
-@attrs.frozen(eq=False)
-class _Failure:
-    """One that has been neither charged nor forgiven."""
-
-    question: Question
-    sent_at: float
-    at: float
-
-
 class Schedule:
     """
-    Gives turns to questions, and takes note of what becomes of them.
+    Gives turns to questions, and decides what a failure means.
 
     - No more are under way than *max_concurrency*, no faster than the `Rate`.
     - A question that is refused for load keeps its turn.
-    - A question that fails pauses by itself.  Once another that was sent later is answered, the
-      failure is charged to it; more than *max_retries* charges are the end.  Where more than a
-      quarter of *max_concurrency* questions failed between two that were answered, the service was
-      away, and all of them are forgiven.
-    - Where nothing is answered for twice *max_concurrency* questions in a row, or nobody is left
-      who has not failed, one question at a time finds out whether the service is back.
-    - Where nobody could tell, because one question is asked alone or only few of a run are left,
-      each failure is charged.
+    - A question that fails pauses, and waits until another one that was sent later is answered:
+      that charges the failure to it. More than *max_retries* charges are the end. If more than a
+      quarter of *max_concurrency* questions failed between two that were answered, by the times
+      when they were sent or when they ended, it was the service: they are forgiven.
+    - Where nothing is answered for twice *max_concurrency* questions in a row, the service is
+      away: all are forgiven, and one question at a time is sent as a probe.  A probe that takes
+      longer than those that failed lets another one go, and its answer ends the absence.
+    - Where all that are left have failed, a question that was answered before is asked again, as
+      a check: its answer charges the failures, its failure shows that the service is away.
+    - A question that nobody else was there with is charged with each failure.
 
     Args:
         max_concurrency: Questions under way at once.
         per_minute: Most requests a minute, evenly spaced.
         max_wait_seconds: How long nothing may be answered.
         timeout_seconds: The same where nothing ever has been, and no connection can be made.
-        on_change: Hears that the service is away (why), or back (None).
+        on_change: Called when the service is away (with the reason), and when it is back (None).
     """
 
     def __init__(
@@ -134,55 +134,56 @@ class Schedule:
         self._again: dict[Question, None] = {}
         """Who has failed, and waits."""
         self.under_way: dict[Question, None] = {}
-        self._failures: list[_Failure] = []
-        self._n_probes = 0
-        self._was_again = False
+        self._crowd: set[Question] = set()
+        """Who has failed since the last answer."""
+        self._was_again = self._can_check = self._is_away = False
         self._shut_at: float | None = None
+        """Since when one is sent at a time."""
+        self._n_probes = 0
         self._probe_at = 0.0
-        self._heard_at = self._good_at = self._began_at = self._left_at = (
-            self._alone_at
-        ) = -math.inf
+        self._patience = math.inf
+        self._heard_at = self._good_at = self._began_at = self._left_at = -math.inf
         self._last: Passing | None = None
 
     def __len__(self) -> int:
         """Return the number of questions that have no answer yet."""
         return len(self._fresh) + len(self._again) + len(self.under_way)
 
-    @property
-    def is_away(self) -> bool:
-        """Whether the service is taken to be away."""
-        return self._shut_at is not None
-
     # Turns.
 
     def seconds_for(self, question: Question, seconds: float, now: float) -> float:
         """Return how much of a time limit is left for a request: alone, waiting counts as well."""
-        if len(self) > 1:
+        if not question.is_alone:
             return seconds
-        spent = now - max(self._alone_at, question.asked_at)
-        return max(0.0, min(seconds, question.limit_seconds - spent))
+        return max(0.0, min(seconds, question.asked_at + question.limit_seconds - now))
 
     def add(self, question: Question, now: float) -> None:
         """Let a question wait for its turn."""
-        if not len(self):
-            self._alone_at = now
-            if now > self._left_at + REST_SECONDS:
-                self._began_at = now
-                self._probe_at = min(self._probe_at, now)
+        question.is_alone = not len(self)
+        if question.is_alone and now > self._left_at + REST_SECONDS:
+            self._began_at = now
+            self._probe_at = min(self._probe_at, now)
+        if len(self) == 1:
+            for other in (*self._fresh, *self._again, *self.under_way):
+                other.is_alone = False
         self._fresh[question] = None
 
     def next(self, now: float) -> Question | None:
         """Return who has the turn, and count it as sent; None if nobody may ask now."""
+        if self._shut_at is None and not self._fresh and not self.under_way:
+            self._look_at_the_rest(now)
         question = self._candidate(now)
         if (
             question is None
             or len(self.under_way) >= self._n_at_once
             or now < self.rate.opens_at()
+            or (question.is_alone and now >= self._limit()[0])  # no time is left for an answer
         ):
             return None
-        if len(self) == 1 and now >= self._limit()[0]:  # there is no time left for an answer
-            return None
         self._was_again = question in self._again
+        question.is_check = (
+            self._shut_at is not None and self._was_again and self._checks(question)
+        )
         self._fresh.pop(question, None)
         self._again.pop(question, None)
         self.under_way[question] = None
@@ -194,35 +195,46 @@ class Schedule:
         question.sent_at = now
         self.rate.note_sent(now)
 
+    def _look_at_the_rest(self, now: float) -> None:
+        """Check the service where all that are left have failed."""
+        if self._again and all(question.failed_at < math.inf for question in self._again):
+            self._shut(now)
+
     def _candidate(self, now: float) -> Question | None:
         if self._shut_at is not None:
-            if self._is_probing() or now < self._probe_at:
+            if now < self._probe_at or now < self._outlived_at():
                 return None
-            waiting = min(self._again, key=lambda q: q.n_failed, default=None)
-            return next(iter(self._fresh), waiting)
-        ready = (q for q in self._again if q.ready_at <= now and not self._is_held(q))
+            again = min(self._again, key=lambda q: (not self._checks(q), q.sent_at), default=None)
+            if again is not None and not self._is_away and self._checks(again):
+                return again
+            return next(iter(self._fresh), again)
+        ready = (q for q in self._again if q.ready_at <= now and q.failed_at == math.inf)
         fresh = next(iter(self._fresh), None)
         # In turns: what is asked for the first time tells whether the others failed by themselves.
         return fresh if self._was_again and fresh else next(ready, fresh)
 
-    def _is_probing(self) -> bool:
-        return any(q.sent_at >= (self._shut_at or 0.0) for q in self.under_way)
+    def _checks(self, question: Question) -> bool:
+        """Return whether another question can be asked in a turn of this one."""
+        is_first = self._can_check and not any(other.is_check for other in self.under_way)
+        return is_first and question.max_retries < math.inf
 
-    def _is_held(self, question: Question) -> bool:
-        """Return whether what is open must be decided before it is asked again."""
-        n_open = sum(failure.question is question for failure in self._failures)
-        return n_open + question.n_charged > question.max_retries
+    def _outlived_at(self) -> float:
+        """Return when the last probe will have taken longer than those that failed."""
+        probes = [q.sent_at for q in self.under_way if q.sent_at >= (self._shut_at or 0.0)]
+        if not probes:
+            return -math.inf
+        return max(probes) + self._patience
 
     def wakes_at(self, now: float) -> float:
         """Return when to look again, if nothing happens before."""
         times = [self._limit()[0]]
         if len(self.under_way) < self._n_at_once and (self._fresh or self._again):
             if self._shut_at is not None:
-                at = math.inf if self._is_probing() else self._probe_at
+                at = max(self._probe_at, self._outlived_at())
             elif self._fresh:
                 at = now
             else:
-                ready = [q.ready_at for q in self._again if not self._is_held(q)]
+                ready = [q.ready_at for q in self._again if q.failed_at == math.inf]
                 at = min(ready, default=math.inf)
             times.append(max(at, self.rate.opens_at()))
         return min(times, default=math.inf)
@@ -233,119 +245,128 @@ class Schedule:
         """The service has answered, whatever it said."""
         self.rate.note_answer(question.sent_at, now)
         self._heard_at, self._last = now, None
-        if self._shut_at is not None and question.sent_at >= self._shut_at:
-            self._shut_at = None
-            self._on_change(None)
-        self._failures = [f for f in self._failures if f.question is not question]
-        before = [failure for failure in self._failures if failure.at <= question.sent_at]
-        self._failures = [failure for failure in self._failures if failure.at > question.sent_at]
-        sent = {f.question for f in before if f.sent_at > self._good_at}
-        if sum(not failed.n_charged for failed in sent) <= self._n_few:
-            for failed in {failure.question for failure in before}:
-                failed.n_charged += 1
-        self._good_at = max(self._good_at, question.sent_at)
         self.remove(question, now)
+        if question.is_check:
+            self._again[question] = None
+        self._decide(question)
+        if self._shut_at is not None and question.sent_at >= self._shut_at:
+            if question.is_check and not self._is_away:  # go on together, to be checked once
+                at = min(other.ready_at for other in self._again)
+                for other in self._again:
+                    other.ready_at = at
+            self._shut_at = None
+            self._tell(None)
+        self._crowd = set()
+        self._good_at = max(self._good_at, question.sent_at)
+        self._can_check |= question.is_model
 
-    def _n_new(self) -> int:
-        """Return how many questions failed for the first time since the last good one was sent."""
-        failed = {failure.question for failure in self._failures}
-        return sum(question.failed_at > self._good_at for question in failed)
+    def _decide(self, answered: Question) -> None:
+        """Charge or forgive the failures before a question was sent that has been answered."""
+        failed = [q for q in self._again if q.failed_at <= answered.sent_at]
+        are_few = _n_new(q for q in failed if q.sent_at > self._good_at) <= self._n_few
+        charged = [
+            q
+            for q in failed
+            if (are_few and _n_new(q.crowd) <= self._n_few)
+            or (answered.is_check and q.crowd is self._crowd)
+        ]
+        for question in charged:
+            question.n_charged += 1
+        for question in failed:
+            question.failed_at = math.inf
 
     def note_busy(self, question: Question, failure: Passing, now: float) -> None:
         """The service has refused for its load: the question is the next to be asked."""
         self._last = question.last = failure
         self.rate.note_busy(question.sent_at, failure.wait, now)
         if self._shut_at is not None:
-            self._probe_at = now + pause(self._n_probes, LONGEST_PROBE_SECONDS)
-            self._n_probes += 1
+            self._probe_later(now)
         self.under_way.pop(question)
-        self._fresh[question] = None
-        self._fresh.move_to_end(question, last=False)
+        if question.is_check:
+            self._again[question] = None
+        else:
+            self._fresh[question] = None
+            self._fresh.move_to_end(question, last=False)
 
     def note_failure(self, question: Question, failure: Passing, now: float) -> None:
         """The service, or the way to it, has failed."""
-        self._last = question.last = failure
+        self._last = failure
         self.under_way.pop(question)
         self._again[question] = None
-        question.ready_at = now + pause(question.n_failed)
-        question.n_failed += 1
-        question.failed_at = min(question.failed_at, question.sent_at)
-        if self._shut_at is not None:
-            if question.sent_at >= self._shut_at:
-                self._probe_at = now + pause(self._n_probes, LONGEST_PROBE_SECONDS)
-                self._n_probes += 1
-            question.n_charged += len(self) == 1
-            return
-        self._failures.append(_Failure(question, question.sent_at, now))
-        if self._is_rest():
-            self._failures.pop().question.n_charged += 1
-        elif self._n_new() >= 2 * self._n_at_once:
-            self._shut(now)
-
-    def _is_rest(self) -> bool:
-        """Return whether nobody who is left could tell an outage from a fault of each."""
-        if len(self) == 1:
-            return True
-        left = [*self._again, *self.under_way]
-        if self._fresh or not all(q.n_failed for q in left):
-            return False
-        n_new = self._n_new()
-        if len(left) > self._n_at_once:  # no more can come before some of these are done
-            return 2 * n_new <= len(left)
-        return n_new <= self._n_few and all(q.asked_at <= self._heard_at for q in left)
+        if not question.is_check:
+            question.last = failure
+            question.ready_at = now + pause(question.n_charged)
+        if question.is_alone:
+            question.n_charged += 1
+        elif self._shut_at is None:
+            question.failed_at, question.crowd = now, self._crowd
+            self._crowd.add(question)
+            if _n_new(self._crowd) >= 2 * self._n_at_once:
+                self._shut(now)
+        elif question.sent_at >= self._shut_at:
+            seconds = 2 * (now - question.sent_at)
+            self._patience = (
+                seconds if self._patience == math.inf else max(seconds, self._patience)
+            )
+            self._lose(now)
 
     def _shut(self, now: float) -> None:
-        self._shut_at, self._n_probes = now, 1
-        self._probe_at = now + pause(0)
-        self._failures.clear()
-        self._on_change(self._last)
+        self._shut_at = self._probe_at = now
+        self._n_probes, self._patience = 0, math.inf
+        if not self._can_check:
+            self._lose(now)
+
+    def _lose(self, now: float) -> None:
+        """The service is away, and no failure is anybody's own."""
+        for question in self._again:
+            question.failed_at = math.inf
+        self._probe_later(now)
+        self._tell(self._last)
+
+    def _tell(self, away: Passing | None) -> None:
+        if self._is_away != (away is not None):
+            self._is_away = not self._is_away
+            self._on_change(away)
+
+    def _probe_later(self, now: float) -> None:
+        if now >= self._probe_at:
+            self._probe_at = now + pause(self._n_probes, LONGEST_PROBE_SECONDS)
+            self._n_probes += 1
 
     def remove(self, question: Question, now: float) -> None:
         """Forget a question, answered or not."""
-        n_before = len(self)
         for group in (self._fresh, self._again, self.under_way):
             group.pop(question, None)
-        self._failures = [f for f in self._failures if f.question is not question]
-        if len(self) == 1 < n_before:
-            self._alone_at = now
         self._left_at = now
 
     # The end.
 
     def given_up(self, now: float) -> Iterator[tuple[Question, JudgeError | TimeoutError]]:
         """Yield who is not asked any more, and why."""
-        if not self.under_way and not self._fresh and self._shut_at is None:
-            self._decide(now)
         at, why = self._limit()
-        for question in [*self._again, *self._fresh] if now >= at else ():
+        for question in [*self._again, *self._fresh]:
             last = question.last or self._last
-            if last is not None:
+            if last is not None and now >= at:
                 yield question, last.because(why)
-        for question in list(self._again):
-            if question.n_charged > question.max_retries and question.last is not None:
-                yield question, question.last.because()
-
-    def _decide(self, now: float) -> None:
-        """End the waiting for witnesses who cannot come: all who are left have failed."""
-        if self._failures and all(map(self._is_held, self._again)):
-            if self._is_rest():
-                for asked in {failure.question for failure in self._failures}:
-                    asked.n_charged += 1
-                self._failures.clear()
-            else:
-                self._shut(now)
+            elif last is not None and question.n_charged > question.max_retries:
+                yield question, last.because()
 
     def _limit(self) -> tuple[float, str]:
         """Return until when all wait who wait, and which limit that is; at most one is alone."""
         seconds, name = self._max_wait, "max_wait_seconds"
         since, short = max(self._heard_at, self._began_at), math.inf
-        waiting = [*self._again] or [*itertools.islice(self._fresh, 1)]
-        if not waiting or self._last is None:
+        waiting = next(iter(self._again or self._fresh), None)
+        if waiting is None or self._last is None:
             return math.inf, ""
-        if len(self) == 1:
-            since, short = max(self._alone_at, waiting[0].asked_at), waiting[0].limit_seconds
+        if waiting.is_alone:
+            since, short = waiting.asked_at, waiting.limit_seconds
         elif self._heard_at == -math.inf and not self._last.was_sent:
             short = self._timeout
-        if short <= seconds:
+        if short < seconds:
             seconds, name = short, "timeout_seconds"
         return since + seconds, f"no answer within {name}={seconds:g}"
+
+
+def _n_new(questions: Iterable[Question]) -> int:
+    """Return how many questions have not been charged: those that have may well fail again."""
+    return sum(not question.n_charged for question in questions)

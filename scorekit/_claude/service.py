@@ -138,6 +138,8 @@ class Service:
         self._classifier: Any = None
         self._closed = False
         self._secrets: set[str] = set()
+        self._answered: tuple[dict[str, Any], float] = {}, 0.0
+        """What a check asks, and what it costs at most."""
 
     def client(self) -> anthropic.AsyncAnthropic:
         """Return the SDK's client, which looks for a key and an address if it is given none."""
@@ -243,7 +245,10 @@ class Service:
             async def send(question: Question) -> Answer:
                 if who is not None and who.has_left:
                     raise asyncio.CancelledError
-                return await self._call(body, question, variables["tag"], most, seconds, paid)
+                asked = self._answered if question.is_check else (body, most)
+                answer = await self._call(question, *asked, variables["tag"], seconds, paid)
+                self._answered, question.is_model = asked, True
+                return answer
 
             answers.append(await self.pace.ask(question, send))
             return answers[0]
@@ -267,10 +272,10 @@ class Service:
 
     async def _call(  # noqa: PLR0917 - all that one call needs
         self,
-        request: dict[str, Any],
         question: Question,
-        pair: str,
+        request: dict[str, Any],
         most: float,
+        pair: str,
         seconds: float,
         paid: Ledger,
     ) -> Answer:
