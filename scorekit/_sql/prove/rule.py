@@ -232,10 +232,6 @@ class Rows:
         """Say whether an optional side has at most one row for each row around it."""
         return self.view.rely(at_most_one(arm, self._relation.scope))
 
-    def alike(self, first: Scalar, second: Scalar) -> bool:
-        """Say whether two values are compared without being converted."""
-        return self._relation.alike(first, second)
-
 
 class Given:
     """What some expressions determine, as a view answers questions about it."""
