@@ -156,7 +156,7 @@ def test_of_scalar(node: IsNull, view: View) -> Node | None:
     query, limited = node.operand.query, False
     if isinstance(query, Sorted) and query.limit == 1 and not query.offset:
         query, limited = query.query, True
-    if not isinstance(query, Select) or query.aggregates or query.keys is not None:
+    if not isinstance(query, Select):
         return None
     rows = view.rows_of(query)
     if not (limited or rows.determined(()).everything()):
@@ -170,8 +170,6 @@ def shorter_scalar(node: ScalarQuery, _: View) -> Node | None:
     true.
     """
     query = node.query
-    if is_empty(query):
-        return NULL
     if isinstance(query, Select) and query.plain and not query.tables:
         (output,) = query.outputs
         return output if query.where == TRUE else Case((When(query.where, output),))
@@ -209,7 +207,7 @@ def looks_at(node: Node, keys: Iterable[Scalar], exact: Iterable[Scalar]) -> boo
     matter), a comparison does not tell, but a function may.  Of *exact* keys equal is the same.
     """
     keys, exact = frozenset(keys), frozenset(exact)
-    if node in keys:
+    if node in keys:  # spelling: a key that is a column passes below, too
         return True
     computes = isinstance(node, Arithmetic) and node.operator not in ("+", "*")
     if computes or isinstance(node, Function | Like | Cast | Negative):
@@ -377,7 +375,7 @@ def collapsed(select: Select, _: View) -> Node | None:
     if isinstance(inner, SetOperation):
         identity = select.outputs == tuple(columns) and select.where == TRUE
         return inner if identity and not select.distinct else None
-    if not isinstance(inner, Select) or inner.plain or inner.distinct:
+    if not isinstance(inner, Select) or inner.distinct:
         return None
     new = dict(zip(columns, inner.outputs, strict=True))
     parts = (select.where, *select.outputs)
@@ -829,14 +827,12 @@ def conditions_on_keys_first(select: Select, view: View) -> Node | None:
     """A condition on the keys of a group holds for all of its rows or none: HAVING is WHERE."""
     if select.keys is None:
         return None
-    keys, own = frozenset(select.keys), frozenset(local_sources(select.tables))
+    keys = frozenset(select.keys)
     exact = frozenset(key for key in keys if view.exact(key, select.tables))
     moved = [
         part
         for part in conjuncts(select.having)
-        if not has_aggregate(part)
-        and not uses(replaced(part, dict.fromkeys(keys, NULL)), own)
-        and looks_at(part, keys, exact)
+        if not has_aggregate(part) and looks_at(part, keys, exact)
     ]
     kept = conjunction(part for part in conjuncts(select.having) if part not in moved)
     return and_where(attrs.evolve(select, having=kept), moved)
@@ -911,7 +907,7 @@ def without_duplicates(select: Select, view: View) -> Node | None:
 @rule("needless DISTINCT dropped", Select)
 def without_needless_distinct(select: Select, view: View) -> Node | None:
     """DISTINCT drops nothing where the outputs tell all rows, or all groups, apart."""
-    if not select.distinct:
+    if not select.distinct:  # spelling: without DISTINCT nothing changes
         return None
     given = view.rows_of(select).determined(select.outputs)
     if select.keys is not None:
@@ -944,6 +940,7 @@ def rows_for_single_groups(select: Select, view: View) -> Node | None:
 def _of_one_row(agg: Aggregate, rows: Rows) -> Scalar | None:
     this = agg.operand
     if agg.function == "count":
+        # spelling: of what is never NULL the CASE below is 1, too
         if this is None or rows.never_null(this):
             return ONE
         return Case((When(IsNull(this), integer(0)),), ONE)
