@@ -90,7 +90,7 @@ from scorekit._sql.tree import (
 # Conditions and values.
 
 
-@rule("operands in order", And, Or, Comparison, Arithmetic, told=False)
+@rule("operands sorted", And, Or, Comparison, Arithmetic, shown=False)
 def operands_in_order(node: Scalar, _: View) -> Node | None:
     """AND, OR, =, <>, * and the + of numbers are commutative."""
     return in_order(node)
@@ -104,7 +104,7 @@ def is_empty(query: Query) -> bool:
     return query == empty(len(query.outputs))
 
 
-@rule("EXISTS of no more than is asked", Exists)
+@rule("EXISTS subquery simplified", Exists)
 def existence(node: Exists, _: View) -> Node | None:
     """EXISTS asks for rows, not for their values, number or order: so outputs, DISTINCT and a
     LIMIT go, and GROUP BY without HAVING, as a group has a row; an aggregate without GROUP BY
@@ -148,7 +148,7 @@ def membership(node: InQuery, view: View) -> Node | None:
     return Exists(and_where(Select((Derived(source, query),)), equal))
 
 
-@rule("test of a scalar subquery to EXISTS", IsNull)
+@rule("IS NULL of a scalar subquery to NOT EXISTS", IsNull)
 def test_of_scalar(node: IsNull, view: View) -> Node | None:
     """A scalar subquery of what is never NULL is NULL just where it finds no row."""
     if not isinstance(node.operand, ScalarQuery):
@@ -164,7 +164,7 @@ def test_of_scalar(node: IsNull, view: View) -> Node | None:
     return Not(Exists(query)) if rows.never_null(query.outputs[0]) else None
 
 
-@rule("scalar subquery of one row or none", ScalarQuery)
+@rule("scalar subquery without tables replaced by its value", ScalarQuery)
 def shorter_scalar(node: ScalarQuery, _: View) -> Node | None:
     """A scalar subquery of no rows is NULL; without tables it is what it puts out, if WHERE is
     true.
@@ -176,7 +176,7 @@ def shorter_scalar(node: ScalarQuery, _: View) -> Node | None:
     return None
 
 
-@rule("double NOT dropped", Not, told=False)
+@rule("double NOT removed", Not, shown=False)
 def without_double_not(node: Not, view: View) -> Node | None:
     """``NOT NOT p`` is p, if p is a condition or only its truth matters."""
     inner = node.operand
@@ -229,7 +229,7 @@ def left_arms(select: Select) -> Iterator[tuple[Arm, tuple[Table, ...]]]:
 # Normal form.
 
 
-@rule("joins taken apart", Select, told=False)
+@rule("joins flattened", Select, shown=False)
 def flat_joins(select: Select, _: View) -> Node | None:
     """An inner join is a product and a filter, and products commute.  A left join needs of its
     left side only the tables that its condition names: the rest is multiplied in before or after,
@@ -281,7 +281,7 @@ def left_joined(left: list[Table], arm: Arm) -> list[Table]:
     return [*rest, LeftJoins(tuple(needed), (arm,))]
 
 
-@rule("derived table put in place", Select, told=False)
+@rule("derived table inlined", Select, shown=False)
 def inlined(select: Select, _: View) -> Node | None:
     """A derived table that only filters and computes has a row for each row of its own tables,
     and its columns are pure functions of that row.  So it stands for these tables; moved out of
@@ -360,7 +360,7 @@ def _is_null(value: Scalar) -> bool:
     return value == NULL
 
 
-@rule("derived table without more than it needs", Select, told=False)
+@rule("derived table merged into its query", Select, shown=False)
 def collapsed(select: Select, _: View) -> Node | None:
     """A SELECT that only filters and computes over one derived table is part of that: over groups
     WHERE is HAVING; a set operation gives just its own columns in order.
@@ -405,7 +405,7 @@ def inner_for_arm(select: Select, arm: Arm, rest: Iterable[Table]) -> Select:
     return and_where(with_tables(select, (*rest, *arm.tables)), conjuncts(arm.condition))
 
 
-@rule("full join to outer join", Select)
+@rule("full join to left join", Select)
 def outer_for_full_joins(select: Select, view: View) -> Node | None:
     """WHERE is never true of the rows in which a full join has filled one side up: it asks
     something of a column that NULL does not pass.
@@ -444,7 +444,7 @@ def _has_no_rows(table: Table) -> bool:
     return isinstance(table, Derived) and is_empty(table.query)
 
 
-@rule("outer join that is not used removed", Select)
+@rule("unused outer join removed", Select)
 def without_unused_arm(select: Select, view: View) -> Node | None:
     """An optional side that nothing uses adds no row where it matches at most once, or where it
     does not matter how often a row comes.
@@ -471,7 +471,7 @@ def is_blind(aggregate: Aggregate) -> bool:
     return aggregate.distinct or aggregate.function in ("min", "max")
 
 
-@rule("test of an outer join to EXISTS", Select)
+@rule("IS NULL of an outer join to NOT EXISTS", Select)
 def tested_arm(select: Select, view: View) -> Node | None:
     """A column that no match leaves NULL says whether an optional side matches.  That is asked of
     what matches at most once, or where WHERE wants rows without a match, all NULL there.
@@ -554,7 +554,7 @@ def _refers(target: Source, links: Sequence[tuple[Column, Column]], view: View) 
 # Inner joins.
 
 
-@rule("join along a foreign key removed", Select)
+@rule("foreign key join removed", Select)
 def without_referenced(select: Select, view: View) -> Node | None:
     """Each row has just one partner along a foreign key to the other table's own key, unless it
     is NULL; so a table of which nothing but that key is used is not needed.
@@ -610,7 +610,7 @@ def without_self_joins(select: Select, view: View) -> Node | None:
     return None
 
 
-@rule("single row to scalar subquery", Select)
+@rule("single-row derived table to scalar subquery", Select)
 def scalars_for_single_rows(select: Select, view: View) -> Node | None:
     """A derived table of exactly one row, such as ``(SELECT MAX(x) FROM t)``, is a value."""
     for _, table in own_derived(select) if len(select.tables) > 1 else ():
@@ -651,7 +651,7 @@ def joins_for_exists(select: Select, view: View) -> Node | None:
 # Derived tables.
 
 
-@rule("equal columns read as one", Select)
+@rule("duplicate columns merged", Select)
 def equal_columns(select: Select, _: View) -> Node | None:
     """Two columns of a derived table that are computed alike are the same in each row."""
     alike: dict[Column, Column] = {}
@@ -672,7 +672,7 @@ def arms_of(query: Query) -> tuple[Query, ...]:
     return query.arms if isinstance(query, SetOperation) and union else (query,)
 
 
-@rule("unused columns dropped", Select)
+@rule("unused columns removed", Select)
 def pruned(select: Select, _: View) -> Node | None:
     """What nothing reads of a derived table goes, unless duplicates are told by it, or without it
     the table would no longer be one row.
@@ -707,7 +707,7 @@ def _narrowed(query: Query, kept: list[int]) -> Query | None:
     return None if alone else narrowed
 
 
-@rule("needless DISTINCT in a derived table dropped", Select)
+@rule("redundant DISTINCT in a derived table removed", Select)
 def plain_for_distinct(select: Select, view: View) -> Node | None:
     """Where repeated rows do not matter outside, they do not inside, as long as it does not
     matter which of equal rows is kept.
@@ -778,7 +778,7 @@ def conditions_pulled_up(select: Select, view: View) -> Node | None:
 # No rows.
 
 
-@rule("no rows", Select)
+@rule("query without rows emptied", Select)
 def without_rows(select: Select, view: View) -> Node | None:
     """Where WHERE is never true, or a table that must match has no rows, there are none; what is
     aggregated of no rows without groups is 0 if it counts, and NULL if not.
@@ -813,7 +813,7 @@ def reads_no_rows(select: Select, view: View) -> bool:
 ONE: Final = integer(1)
 
 
-@rule("column that the keys of GROUP BY determine", Select)
+@rule("dependent column added to GROUP BY", Select)
 def determined_keys(select: Select, view: View) -> Node | None:
     """A column that the keys of a group determine makes no more groups as a key."""
     bare = bare_columns(select) if select.keys is not None else []
@@ -822,7 +822,7 @@ def determined_keys(select: Select, view: View) -> Node | None:
     return attrs.evolve(select, keys=(*(select.keys or ()), *found)) if found else None
 
 
-@rule("condition on the keys of groups before them", Select, told=False)
+@rule("HAVING on keys moved to WHERE", Select, shown=False)
 def conditions_on_keys_first(select: Select, view: View) -> Node | None:
     """A condition on the keys of a group holds for all of its rows or none: HAVING is WHERE."""
     if select.keys is None:
@@ -838,7 +838,7 @@ def conditions_on_keys_first(select: Select, view: View) -> Node | None:
     return and_where(attrs.evolve(select, having=kept), moved)
 
 
-@rule("simpler aggregate", Select)
+@rule("aggregate simplified", Select)
 def plain_aggregates(select: Select, view: View) -> Node | None:
     """``COUNT(DISTINCT x)`` counts each x once anyway where no two rows of a group share it; COUNT
     of what is never NULL counts rows; what the keys determine is its own least value; and a sum
@@ -873,7 +873,7 @@ def _counted(operand: Scalar) -> Scalar:
     return operand
 
 
-@rule("what HAVING says of each group dropped", Select)
+@rule("redundant HAVING condition removed", Select)
 def having_of_groups(select: Select, view: View) -> Node | None:
     """A group has a row: its COUNT(*) is at least 1, and with a condition that says less, or the
     contrary, that is so of every group.
@@ -886,7 +886,7 @@ def having_of_groups(select: Select, view: View) -> Node | None:
     return attrs.evolve(select, having=conjunction(kept))
 
 
-@rule("GROUP BY to DISTINCT", Select, told=False)
+@rule("GROUP BY to DISTINCT", Select, shown=False)
 def distinct_for_group(select: Select, _: View) -> Node | None:
     """GROUP BY without aggregates gives each key once; with all keys put out that is DISTINCT."""
     if select.keys is None or select.aggregates or select.having != TRUE:
@@ -896,7 +896,7 @@ def distinct_for_group(select: Select, _: View) -> Node | None:
     return attrs.evolve(select, distinct=True, keys=None)
 
 
-@rule("DISTINCT where repeated rows do not matter dropped", Select, told=False)
+@rule("DISTINCT removed where duplicates do not matter", Select, shown=False)
 def without_duplicates(select: Select, view: View) -> Node | None:
     """How often a row comes does not matter in IN, EXISTS, or where a set operation drops
     duplicates.
@@ -904,7 +904,7 @@ def without_duplicates(select: Select, view: View) -> Node | None:
     return None if view.repeats else attrs.evolve(select, distinct=False)
 
 
-@rule("needless DISTINCT dropped", Select)
+@rule("redundant DISTINCT removed", Select)
 def without_needless_distinct(select: Select, view: View) -> Node | None:
     """DISTINCT drops nothing where the outputs tell all rows, or all groups, apart."""
     if not select.distinct:  # spelling: without DISTINCT nothing changes
@@ -917,7 +917,7 @@ def without_needless_distinct(select: Select, view: View) -> Node | None:
     return attrs.evolve(select, distinct=False) if unique else None
 
 
-@rule("groups of one row", Select)
+@rule("GROUP BY of single rows removed", Select)
 def rows_for_single_groups(select: Select, view: View) -> Node | None:
     """Where the keys of GROUP BY tell all rows apart a group is its one row: COUNT(*) is 1, and
     the sum, mean, least and greatest value are the value itself, a sum or a mean as one of
@@ -1021,7 +1021,7 @@ _THROUGH: Final = {
 }  # fmt: skip
 
 
-@rule("aggregate of aggregates is one aggregate", Select)
+@rule("nested aggregates merged", Select)
 def merged_groups(select: Select, view: View) -> Node | None:
     """The sum of the counts of finer groups is the count of the coarser one, and likewise for
     sums, least and greatest values, also over several arms of a UNION ALL; without groups
@@ -1068,7 +1068,7 @@ def _merged(select: Select, table: Derived, view: View) -> Select | None:
             if name == "sum" and any(
                 view.kind(arm.outputs[place], arm.tables) == "real" for arm in arms
             ):
-                return None  # of binary fractions the order of a sum tells
+                return None  # sums of floats depend on their order
             if name == "count" and select.keys is None and not some_row:
                 return None
             whole: Scalar = Aggregate(name, this)
@@ -1124,7 +1124,7 @@ MAX_ARMS: Final = 12
 # Set operations.
 
 
-@rule("set operations in one", SetOperation)
+@rule("nested set operations flattened", SetOperation)
 def flat_set_operation(query: SetOperation, _: View) -> Node | None:
     """UNION, UNION ALL and INTERSECT are associative; what drops duplicates at the end makes
     dropping them in an arm needless.
@@ -1138,7 +1138,7 @@ def flat_set_operation(query: SetOperation, _: View) -> Node | None:
     return attrs.evolve(query, arms=tuple(arms))
 
 
-@rule("rows without themselves are none", SetOperation)
+@rule("EXCEPT of a query from itself emptied", SetOperation)
 def without_itself(query: SetOperation, _: View) -> Node | None:
     """What is taken away from itself leaves nothing."""
     if query.operator != "except":
@@ -1147,7 +1147,7 @@ def without_itself(query: SetOperation, _: View) -> Node | None:
     return empty(len(query.outputs)) if first in others else None
 
 
-@rule("arm without rows dropped", SetOperation)
+@rule("empty UNION arm removed", SetOperation)
 def without_empty_arms(query: SetOperation, view: View) -> Node | None:
     """An arm without rows adds none to a union; it stays where the types of the columns may hang
     on it.
@@ -1231,7 +1231,7 @@ def _of_known_kinds(query: SetOperation, view: View) -> bool:
     return all(row == rows[0] for row in rows) and fits.issuperset(rows[0])
 
 
-@rule("UNION ALL moved outwards", Select)
+@rule("UNION ALL moved out of a derived table", Select)
 def pushed_into_union(select: Select, view: View) -> Node | None:
     """Joins, filters and outputs treat each row by itself: ``(a UNION ALL b) JOIN c`` is ``a JOIN
     c UNION ALL b JOIN c``; a DISTINCT comes last.
@@ -1277,7 +1277,7 @@ def is_total(window: Window, inner: Select, view: View) -> bool:
 # Orders.
 
 
-@rule("LIMIT 0 has no rows", Sorted)
+@rule("LIMIT 0 emptied", Sorted)
 def no_rows_by_limit(query: Sorted, _: View) -> Node | None:
     """A query of no rows has none, and none are taken by LIMIT 0."""
     if any(isinstance(output, Star) for output in query.outputs):
@@ -1287,7 +1287,7 @@ def no_rows_by_limit(query: Sorted, _: View) -> Node | None:
     return None
 
 
-@rule("DISTINCT before one row is taken dropped", Sorted)
+@rule("DISTINCT before LIMIT 1 removed", Sorted)
 def one_of_repeated(query: Sorted, _: View) -> Node | None:
     """Rows that are alike come at the same place of the order, so that the first row is the same
     with DISTINCT and without it.
@@ -1298,7 +1298,7 @@ def one_of_repeated(query: Sorted, _: View) -> Node | None:
     return attrs.evolve(query, query=attrs.evolve(inner, distinct=False))
 
 
-@rule("LIMIT of one row dropped", Sorted)
+@rule("LIMIT of a single row removed", Sorted)
 def one_row_limited(query: Sorted, view: View) -> Node | None:
     """Of at most one row a LIMIT takes all, and nothing sorts it."""
     inner = query.query
@@ -1314,7 +1314,7 @@ def one_row_limited(query: Sorted, view: View) -> Node | None:
     return narrowed if narrowed.aggregates == inner.aggregates else None
 
 
-@rule("dependent item of ORDER BY dropped", Sorted)
+@rule("redundant ORDER BY item removed", Sorted)
 def shorter_order(query: Sorted, view: View) -> Node | None:
     """What those before it determine, and a column that they sort by already, sorts nothing."""
     inner = query.query
@@ -1330,10 +1330,10 @@ def shorter_order(query: Sorted, view: View) -> Node | None:
     return attrs.evolve(query, items=tuple(kept))
 
 
-@rule("columns chosen before LIMIT", Select)
+@rule("columns selected before LIMIT", Select)
 def projected_first(select: Select, _: View) -> Node | None:
-    """A SELECT that only computes, row by row, may do so before a LIMIT: neither the rows nor
-    their order change.  DISTINCT outside must be of one row.
+    """A SELECT that computes row by row can do so before a LIMIT, as neither the rows nor their
+    order change.  An outer DISTINCT is allowed only for one row.
     """
     if len(select.tables) != 1 or select.where != TRUE:
         return None
