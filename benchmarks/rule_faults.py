@@ -70,12 +70,12 @@ class Fault(NamedTuple):
                 return line
         return 0
 
-    def made(self) -> Rule:
-        """Return the faulty rule."""
+    def made(self) -> tuple[Rule, ...]:
+        """Return the rules, of which all that need what is faulty are faulty."""
         names: dict[str, Any] = {"__name__": "faulty rules"}
         exec(compile(ast.fix_missing_locations(self.module), "faulty", "exec"), names)  # noqa: S102
         rules: tuple[Rule, ...] = names["RULES"]
-        return next(one for one in rules if one.name == self.rule)
+        return rules
 
 
 class Change(NamedTuple):
@@ -169,7 +169,9 @@ class Examined:
     def notices(self, fault: Fault) -> bool:
         """Say whether the test fails with a fault."""
         try:
-            return any(oracle.faults_of(fault.made(), self.sites, self.right))
+            rules = fault.made()
+            rule = next(one for one in rules if one.name == fault.rule)
+            return any(oracle.faults_of(rule, self.sites, rules, self.right))
         except Exception:  # noqa: BLE001 - a rule that raises fails its test
             return True
 

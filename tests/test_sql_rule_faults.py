@@ -11,7 +11,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from benchmarks.rule_faults import Examined, faults
 
-RULES = ("EXISTS to join", "simpler aggregate")
+RULES = ("EXISTS to join", "aggregate simplified")
 QUESTIONS = "yes to view.", "yes to rows.", "yes to outer."
 
 

@@ -658,6 +658,8 @@ def _of_one_type(*values: Value) -> Iterable[Value]:
 
 def _sum(values: list[Value]) -> Value:
     """Return a sum that does not hang on the order of what is summed, but may on parts of it."""
+    if any(isinstance(value, str | dt.date) for value in values):
+        raise MeaninglessError("a sum of what is no number")
     binary = any(isinstance(value, float) for value in values)
     return fsum(values) if binary else sum(values)
 

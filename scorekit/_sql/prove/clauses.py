@@ -41,7 +41,7 @@ def differing(
     """
     if not isinstance(first, exp.Select) or not isinstance(second, exp.Select):
         return ()
-    mine, right = _told_alike(first), _told_alike(second)
+    mine, right = _with_own_names(first), _with_own_names(second)
     parts = {part for part in exp.Select.arg_types if mine.args.get(part) != right.args.get(part)}
     names = [name for name, own in CLAUSES.items() if not parts.isdisjoint(own)]
     if parts.difference(*CLAUSES.values()):
@@ -64,7 +64,7 @@ def _with_clauses(query: exp.Select, right: exp.Select, names: tuple[str, ...]) 
     return mixed
 
 
-def _told_alike(query: exp.Select) -> exp.Select:
+def _with_own_names(query: exp.Select) -> exp.Select:
     """Return a query whose clauses can stand in another: tables go by their own names."""
     query = query.copy()
     counts: Counter[str] = Counter()

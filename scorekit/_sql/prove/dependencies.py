@@ -1,5 +1,5 @@
 """
-Which expressions tell the rows of a FROM apart: functional dependencies.
+Which expressions identify the rows of a FROM: functional dependencies.
 
 All here is a pure answer: what it rests on where it is yes, None where it is no.
 """

@@ -206,7 +206,7 @@ class Matcher:
             in_place = not identity or (found and all(i in p for i, p in enumerate(found)))
             if found is not None and all(found) and in_place:
                 return found
-            view.rests = before  # what a pairing that fails has asked, nothing rests on
+            view.rests = before  # a failed pairing leaves no facts behind
         return None
 
     def _pairings(
@@ -330,7 +330,7 @@ class Matcher:
             )
             for other in outputs[1]
         )
-        if a.distinct:  # what only one shows must tell no rows apart
+        if a.distinct:  # outputs of only one query must not split rows
             shown, theirs = frozenset[int]().union(*columns), rows.determined(b.outputs)
             if not all(i in shown or theirs(mine) for i, mine in enumerate(a.outputs)):
                 return None

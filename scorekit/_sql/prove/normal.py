@@ -8,6 +8,8 @@ ORDER BY sorts by is among the outputs, so that whatever keeps the outputs keeps
 
 from __future__ import annotations
 
+from typing import cast
+
 import attrs
 
 from scorekit._sql.tree import (
@@ -15,6 +17,7 @@ from scorekit._sql.tree import (
     Derived,
     Node,
     OrderItem,
+    Place,
     Query,
     Scalar,
     ScalarQuery,
@@ -64,6 +67,11 @@ class Sorted(Query):
     def outputs(self) -> tuple[Scalar, ...]:
         """The first outputs of its query."""
         return self.query.outputs[: self.width]
+
+    @property
+    def places(self) -> tuple[int, ...]:
+        """The outputs that it sorts by, in the order of its items."""
+        return tuple(cast("Place", item.value).number for item in self.items)
 
     @property
     def bounded(self) -> bool:

@@ -9,7 +9,7 @@ from typing import Final, TypeAlias
 
 Number: TypeAlias = int | Fraction
 Bound: TypeAlias = tuple[Number, int]
-"""At most this number, or less where the second part is 0.  The lesser bound says more."""
+"""At most this number, or less where the second part is 0.  The lower bound is stronger."""
 
 TOUCHING: Final = (0, 1)
 """The bound of equal values."""

@@ -86,7 +86,7 @@ class Rewriting:
             if new.size > MAX_SIZE:
                 raise ExhaustedError
             self.rests |= rests
-            if one.named:
+            if one.shown:
                 self.steps.append(one.name)
             if type(new) is not type(node):
                 return new

@@ -1,10 +1,10 @@
 """
-What a rule is, what it may know, and how it is made known what its rewriting rests on.
+What a rule is, what it may know, and how the facts that its rewriting rests on are recorded.
 
-A `Rule` is a pure function from a node to an equal one, or to None where it does not apply.  All
-that it can reach is the node and a `View`: what is known where the node stands.  A view answers
-questions by yes or no, and remembers what each yes rests on.  So no rule can forget it: who
-applies a rule gets the new node together with all that the view has said yes to.
+A `Rule` is a pure function from a node to an equal one, or to None where it does not apply.  It
+sees only the node and a `View`: what is known where the node stands.  A view answers questions by
+yes or no and records the facts behind each yes.  Applying a rule returns the new node together
+with these facts, so that no rule can omit them.
 """
 
 from __future__ import annotations
@@ -50,8 +50,8 @@ class Rule:
     on: tuple[type[Node], ...]
     """The kinds of nodes that it is for."""
     rewrite: Callable[[Any, View], Node | None]
-    named: bool = True
-    """Whether a proof names it; those that but spell a condition in one way it does not."""
+    shown: bool = True
+    """Whether a proof names it.  Rules that only normalize a query are not named."""
 
     def __call__(self, node: Node, view: View) -> tuple[Node, Rests] | None:
         """Return an equal node and what that rests on, None where the rule does not apply."""
@@ -60,25 +60,25 @@ class Rule:
 
 
 def rule(
-    name: str, *on: type[Node], named: bool = True
+    name: str, *on: type[Node], shown: bool = True
 ) -> Callable[[Callable[[Any, View], Node | None]], Rule]:
     """Make a rule of a function, whose docstring says why it is sound."""
 
     def made(function: Callable[[Any, View], Node | None]) -> Rule:
-        return Rule(name, " ".join((function.__doc__ or "").split()), on, function, named)
+        return Rule(name, " ".join((function.__doc__ or "").split()), on, function, shown)
 
     return made
 
 
 @attrs.define
-class Said:
-    """What answers of yes rest on."""
+class Answers:
+    """The facts behind the answers of yes."""
 
     rests: Rests = NOTHING
 
 
 class View:
-    """What is known where a node stands.  It remembers what its answers rest on."""
+    """What is known where a node stands.  It records what its answers rest on."""
 
     def __init__(
         self,
@@ -88,34 +88,34 @@ class View:
         mode: Mode = "value",
         arm: bool = False,
         names: Iterator[str] | None = None,
-        said: Said | None = None,
+        answers: Answers | None = None,
     ) -> None:
         self._scope: Final = scope
         self.place: Final = scope.key
-        """Where it stands: an answer that is kept is one for this place alone."""
+        """Its position: a stored answer is valid for this position only."""
         self.repeats: Final = repeats
-        """Whether it matters how often a row of the query comes."""
+        """Whether duplicate rows of the query matter."""
         self.mode: Final[Mode] = mode
         """What matters of the value of an expression."""
         self.arm: Final = arm
-        """Whether the types of a union's columns may hang on the query."""
+        """Whether the query may decide the types of a union's columns."""
         self.dialect: Final = scope.dialect
-        self._said: Final = said or Said()
+        self._answers: Final = answers or Answers()
         self._names = names or map("f{}".format, count())
 
     @property
     def rests(self) -> Rests:
-        """What all that was said yes to here, and in the views inside, rests on."""
-        return self._said.rests
+        """The facts behind every yes of this view and of the views inside it."""
+        return self._answers.rests
 
     @rests.setter
     def rests(self, rests: Rests) -> None:
-        self._said.rests = rests
+        self._answers.rests = rests
 
     def inside(self, tables: Iterable[Table]) -> View:
         """Return the view of a query nested in one that reads *tables*."""
         scope = self._scope.inside(tables)
-        return View(scope, names=self._names, said=self._said)
+        return View(scope, names=self._names, answers=self._answers)
 
     def rely(self, found: Rests | None) -> bool:
         """Say whether an answer is yes, and remember what it rests on."""
@@ -231,10 +231,6 @@ class Rows:
     def at_most_one(self, arm: Arm) -> bool:
         """Say whether an optional side has at most one row for each row around it."""
         return self.view.rely(at_most_one(arm, self._relation.scope))
-
-    def alike(self, first: Scalar, second: Scalar) -> bool:
-        """Say whether two values are compared without being converted."""
-        return self._relation.alike(first, second)
 
 
 class Given:

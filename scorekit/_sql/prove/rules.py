@@ -90,12 +90,9 @@ from scorekit._sql.tree import (
 # Conditions and values.
 
 
-@rule("operands in order", And, Or, Comparison, Arithmetic, named=False)
-def operands_in_order(node: Scalar, view: View) -> Node | None:
-    """AND, OR, =, <>, + and * are commutative; + is where it does not join texts."""
-    if isinstance(node, Arithmetic) and node.operator == "+?":
-        kinds = {view.kind(node.left), view.kind(node.right)}
-        return attrs.evolve(node, operator="+") if kinds & NUMBERS else None
+@rule("operands sorted", And, Or, Comparison, Arithmetic, shown=False)
+def operands_in_order(node: Scalar, _: View) -> Node | None:
+    """AND, OR, =, <>, * and the + of numbers are commutative."""
     return in_order(node)
 
 
@@ -104,14 +101,10 @@ def operands_in_order(node: Scalar, view: View) -> Node | None:
 
 def is_empty(query: Query) -> bool:
     """Say whether a query is the one without rows."""
-    return (
-        isinstance(query, Select)
-        and query.where == FALSE
-        and not (query.keys is None and query.aggregates)
-    )
+    return query == empty(len(query.outputs))
 
 
-@rule("EXISTS of no more than is asked", Exists)
+@rule("EXISTS subquery simplified", Exists)
 def existence(node: Exists, _: View) -> Node | None:
     """EXISTS asks for rows, not for their values, number or order: so outputs, DISTINCT and a
     LIMIT go, and GROUP BY without HAVING, as a group has a row; an aggregate without GROUP BY
@@ -155,7 +148,7 @@ def membership(node: InQuery, view: View) -> Node | None:
     return Exists(and_where(Select((Derived(source, query),)), equal))
 
 
-@rule("test of a scalar subquery to EXISTS", IsNull)
+@rule("IS NULL of a scalar subquery to NOT EXISTS", IsNull)
 def test_of_scalar(node: IsNull, view: View) -> Node | None:
     """A scalar subquery of what is never NULL is NULL just where it finds no row."""
     if not isinstance(node.operand, ScalarQuery):
@@ -163,7 +156,7 @@ def test_of_scalar(node: IsNull, view: View) -> Node | None:
     query, limited = node.operand.query, False
     if isinstance(query, Sorted) and query.limit == 1 and not query.offset:
         query, limited = query.query, True
-    if not isinstance(query, Select) or query.aggregates or query.keys is not None:
+    if not isinstance(query, Select):
         return None
     rows = view.rows_of(query)
     if not (limited or rows.determined(()).everything()):
@@ -171,21 +164,19 @@ def test_of_scalar(node: IsNull, view: View) -> Node | None:
     return Not(Exists(query)) if rows.never_null(query.outputs[0]) else None
 
 
-@rule("scalar subquery of one row or none", ScalarQuery)
+@rule("scalar subquery without tables replaced by its value", ScalarQuery)
 def shorter_scalar(node: ScalarQuery, _: View) -> Node | None:
     """A scalar subquery of no rows is NULL; without tables it is what it puts out, if WHERE is
     true.
     """
     query = node.query
-    if is_empty(query):
-        return NULL
     if isinstance(query, Select) and query.plain and not query.tables:
         (output,) = query.outputs
         return output if query.where == TRUE else Case((When(query.where, output),))
     return None
 
 
-@rule("double NOT dropped", Not, named=False)
+@rule("double NOT removed", Not, shown=False)
 def without_double_not(node: Not, view: View) -> Node | None:
     """``NOT NOT p`` is p, if p is a condition or only its truth matters."""
     inner = node.operand
@@ -216,7 +207,7 @@ def looks_at(node: Node, keys: Iterable[Scalar], exact: Iterable[Scalar]) -> boo
     matter), a comparison does not tell, but a function may.  Of *exact* keys equal is the same.
     """
     keys, exact = frozenset(keys), frozenset(exact)
-    if node in keys:
+    if node in keys:  # spelling: a key that is a column passes below, too
         return True
     computes = isinstance(node, Arithmetic) and node.operator not in ("+", "*")
     if computes or isinstance(node, Function | Like | Cast | Negative):
@@ -224,28 +215,26 @@ def looks_at(node: Node, keys: Iterable[Scalar], exact: Iterable[Scalar]) -> boo
     return all(looks_at(child, keys, exact) for child in node.children)
 
 
-def left_arms(select: Select) -> Iterator[tuple[Arm, tuple[Table, ...], tuple[Table, ...]]]:
-    """Yield each arm of the left joins of a SELECT, its base, and all tables without that arm."""
+def left_arms(select: Select) -> Iterator[tuple[Arm, tuple[Table, ...]]]:
+    """Yield each arm of the left joins of a SELECT, and all tables without that arm."""
     for table in select.tables:
         if isinstance(table, LeftJoins):
             rest = [other for other in select.tables if other is not table]
             for arm in table.arms:
                 others = tuple(other for other in table.arms if other is not arm)
                 base = (LeftJoins(table.base, others),) if others else table.base
-                yield arm, table.base, (*rest, *base)
+                yield arm, (*rest, *base)
 
 
 # Normal form.
 
 
-@rule("joins taken apart", Select, named=False)
+@rule("joins flattened", Select, shown=False)
 def flat_joins(select: Select, _: View) -> Node | None:
     """An inner join is a product and a filter, and products commute.  A left join needs of its
     left side only the tables that its condition names: the rest is multiplied in before or after,
     and left joins to the same tables commute where no condition names the other's side.
     """
-    if next(found_in(select, Join), None) is None:
-        return None
     parts, conditions = _flat(select.tables)
     return and_where(with_tables(select, parts), conditions)
 
@@ -292,7 +281,7 @@ def left_joined(left: list[Table], arm: Arm) -> list[Table]:
     return [*rest, LeftJoins(tuple(needed), (arm,))]
 
 
-@rule("derived table put in place", Select, named=False)
+@rule("derived table inlined", Select, shown=False)
 def inlined(select: Select, _: View) -> Node | None:
     """A derived table that only filters and computes has a row for each row of its own tables,
     and its columns are pure functions of that row.  So it stands for these tables; moved out of
@@ -300,8 +289,6 @@ def inlined(select: Select, _: View) -> Node | None:
     """
     new: dict[Column, Scalar] = {}
     parts, conditions = _inlined(select.tables, new, optional=False, only=False)
-    if not new and tuple(parts) == select.tables:
-        return None
     whole = and_where(with_tables(select, parts), conditions)
     before = None
     while before != whole:  # what is put in place may name others
@@ -351,8 +338,6 @@ def _columns_in_place(
     query = table.query
     if not isinstance(query, Select) or not query.plain or table.shared:
         return None
-    if any(isinstance(output, Star) for output in query.outputs):
-        return None
     own = local_sources(query.tables)
     if not own and only:  # a join of something must stay
         return None
@@ -363,12 +348,7 @@ def _columns_in_place(
 
 def _null_with_its_row(output: Scalar, own: list[Source]) -> bool:
     """Say whether an output of the optional side is NULL where its tables are all NULL."""
-    if isinstance(output, Column) and output.source in own:
-        return True
-    if any(isinstance(node, Query | Star) for node in walk(output)):
-        return False
-    nulls = {column: NULL for column in found_in(output, Column) if column.source in own}
-    return bool(nulls) and _is_null(replaced(output, nulls))
+    return _is_null(replaced(output, _nulls(output, frozenset(own))))
 
 
 def _is_null(value: Scalar) -> bool:
@@ -380,7 +360,7 @@ def _is_null(value: Scalar) -> bool:
     return value == NULL
 
 
-@rule("derived table without more than it needs", Select, named=False)
+@rule("derived table merged into its query", Select, shown=False)
 def collapsed(select: Select, _: View) -> Node | None:
     """A SELECT that only filters and computes over one derived table is part of that: over groups
     WHERE is HAVING; a set operation gives just its own columns in order.
@@ -395,7 +375,7 @@ def collapsed(select: Select, _: View) -> Node | None:
     if isinstance(inner, SetOperation):
         identity = select.outputs == tuple(columns) and select.where == TRUE
         return inner if identity and not select.distinct else None
-    if not isinstance(inner, Select) or inner.plain or inner.distinct:
+    if not isinstance(inner, Select) or inner.distinct:
         return None
     new = dict(zip(columns, inner.outputs, strict=True))
     parts = (select.where, *select.outputs)
@@ -414,7 +394,7 @@ def collapsed(select: Select, _: View) -> Node | None:
 @rule("left join to inner join", Select)
 def inner_for_left_joins(select: Select, view: View) -> Node | None:
     """WHERE is never true of a row that the outer join has filled up with NULLs."""
-    for arm, _, rest in left_arms(select):
+    for arm, rest in left_arms(select):
         if _refused(arm, select, view):
             return inner_for_arm(select, arm, rest)
     return None
@@ -425,12 +405,11 @@ def inner_for_arm(select: Select, arm: Arm, rest: Iterable[Table]) -> Select:
     return and_where(with_tables(select, (*rest, *arm.tables)), conjuncts(arm.condition))
 
 
-@rule("full join to outer join", Select)
+@rule("full join to left join", Select)
 def outer_for_full_joins(select: Select, view: View) -> Node | None:
     """WHERE is never true of the rows in which a full join has filled one side up: it asks
     something of a column that NULL does not pass.
     """
-    view.rows_of(select)
     for table in select.tables:
         if not isinstance(table, FullJoin):
             continue
@@ -465,13 +444,13 @@ def _has_no_rows(table: Table) -> bool:
     return isinstance(table, Derived) and is_empty(table.query)
 
 
-@rule("outer join that is not used removed", Select)
+@rule("unused outer join removed", Select)
 def without_unused_arm(select: Select, view: View) -> Node | None:
     """An optional side that nothing uses adds no row where it matches at most once, or where it
     does not matter how often a row comes.
     """
     rows = view.rows_of(select)
-    for arm, _, rest in left_arms(select):
+    for arm, rest in left_arms(select):
         without = with_tables(select, rest)
         if not uses(without, local_sources((arm,))) and (
             not repeats(select, view) or rows.at_most_one(arm)
@@ -492,13 +471,13 @@ def is_blind(aggregate: Aggregate) -> bool:
     return aggregate.distinct or aggregate.function in ("min", "max")
 
 
-@rule("test of an outer join to EXISTS", Select)
+@rule("IS NULL of an outer join to NOT EXISTS", Select)
 def tested_arm(select: Select, view: View) -> Node | None:
     """A column that no match leaves NULL says whether an optional side matches.  That is asked of
     what matches at most once, or where WHERE wants rows without a match, all NULL there.
     """
     rows = view.rows_of(select)
-    for arm, _, rest in left_arms(select):
+    for arm, rest in left_arms(select):
         own = frozenset(local_sources((arm,)))
         if any(uses(table, own) for table in rest) or is_open(arm):
             continue
@@ -510,8 +489,6 @@ def tested_arm(select: Select, view: View) -> Node | None:
             column = test.operand
             if isinstance(column, Column) and column.source in own and inner.never_null(column):
                 tests[test] = nothing
-        if not tests:
-            continue
         if any(part in tests for part in conjuncts(select.where)):
             return replaced(without, {**_nulls(without, own), **tests})
         bare = replaced(without, dict.fromkeys(tests, TRUE))
@@ -525,95 +502,24 @@ def always_matched(select: Select, view: View) -> Node | None:
     """An optional side that matches each row, as a foreign key says, or that is one row always,
     fills nothing up.
     """
-    for arm, base, rest in left_arms(select):
+    for arm, rest in left_arms(select):
         single = arm.condition == TRUE and all(
             isinstance(table, Derived) and exactly_one(table.query) for table in arm.tables
         )
-        if single or _always_matches(select, base, arm, view):
+        if single or _always_matches(select, arm, view):
             return inner_for_arm(select, arm, rest)
     return None
 
 
-def _always_matches(select: Select, base: tuple[Table, ...], arm: Arm, view: View) -> bool:
+def _always_matches(select: Select, arm: Arm, view: View) -> bool:
     """Say whether a foreign key finds a row for each row of the base."""
     if len(arm.tables) != 1 or not isinstance(arm.tables[0], Scan):
         return False
-    conditions = [c for c in conjuncts(select.where) if not uses(c, local_sources((arm,)))]
-    here = [c for c in conditions if c.sources <= {*local_sources(base)}]
-    rows = view.rows(base, here)
-    return _refers(arm.tables[0].source, conjuncts(arm.condition), rows, view, nullable=False)
-
-
-def _refers(
-    target: Source, conditions: Iterable[Scalar], rows: Rows, view: View, *, nullable: bool
-) -> bool:
-    """Say whether a foreign key finds a row of *target* with the given equalities."""
-    equal: dict[str, Column] = {}
-    for condition in conditions:
-        if not is_equation(condition) or not rows.alike(condition.left, condition.right):
-            return False
-        pair = condition.left, condition.right
-        for mine, other in (pair, pair[::-1]):
-            if isinstance(mine, Column) and isinstance(other, Column) and mine.source == target:
-                if mine.name.casefold() in equal:
-                    return False  # it must equal two columns, of which the key is but one
-                equal[mine.name.casefold()] = other
-                break
-        else:
-            return False
-
-    def finds(reference: Reference) -> bool:
-        if reference.other != target.table.casefold() or {*reference.others} != {*equal}:
-            return False
-        partners = [equal[column] for column in reference.others]
-        home = partners[0].source
-        return (
-            home.table.casefold() == reference.table
-            and home in rows.own
-            and home not in rows.optional
-            and all(
-                other.source == home and other.name.casefold() == column
-                for other, column in zip(partners, reference.columns, strict=True)
-            )
-            and (nullable or all(map(rows.never_null, partners)))
-        )
-
-    return view.refers(finds)
-
-
-# Inner joins.
-
-
-@rule("join along a foreign key removed", Select)
-def without_referenced(select: Select, view: View) -> Node | None:
-    """Each row has just one partner along a foreign key to the other table's own key, unless it
-    is NULL; so a table of which nothing but that key is used is not needed.
-    """
-    rows = view.rows_of(select)
-    for table in select.tables:
-        if not isinstance(table, Scan):
-            continue
-        source = table.source
-        links = {c: _link(c, source) for c in conjuncts(select.where)}
-        key = dict(link for link in links.values() if link is not None)
-        columns = {column.name.casefold() for column in key}
-        if view.key(source, lambda names: {*names} == columns) is None:  # noqa: B023 - called at once
-            continue
-        mine = [condition for condition, link in links.items() if link is not None]
-        rest = conjunction(condition for condition, link in links.items() if link is None)
-        others = [other for other in select.tables if other is not table]
-        without = attrs.evolve(with_tables(select, others), where=rest)
-        if uses(without, (source,)):
-            if not all(rows.same(*both) for both in key.items()):
-                continue
-            without = replaced(without, key)
-            if uses(without, (source,)):
-                continue
-        outer = view.rows_of(without)
-        if _refers(source, mine, outer, view, nullable=True):
-            tests = [Not(IsNull(one)) for one in key.values() if not outer.never_null(one)]
-            return and_where(without, tests)
-    return None
+    source, rows = arm.tables[0].source, view.rows_of(select)
+    links = [_link(condition, source) for condition in conjuncts(arm.condition)]
+    found = [link for link in links if link is not None]
+    there = len(found) == len(links) and all(rows.never_null(other) for _, other in found)
+    return there and _refers(source, found, view)
 
 
 def _link(condition: Scalar, source: Source) -> tuple[Column, Column] | None:
@@ -623,6 +529,64 @@ def _link(condition: Scalar, source: Source) -> tuple[Column, Column] | None:
     for mine, other in ((condition.left, condition.right), (condition.right, condition.left)):
         if isinstance(mine, Column) and isinstance(other, Column) and mine.source == source:
             return None if other.source == source else (mine, other)
+    return None
+
+
+def _refers(target: Source, links: Sequence[tuple[Column, Column]], view: View) -> bool:
+    """Say whether a foreign key finds a row of *target* where no column linked to it is NULL."""
+    equal = {mine.name.casefold(): other for mine, other in links}
+    if len(equal) < len(links):
+        return False  # it must equal two columns, of which the key is but one
+
+    def finds(reference: Reference) -> bool:
+        if reference.other != target.table.casefold() or {*reference.others} != {*equal}:
+            return False
+        partners = [equal[column] for column in reference.others]
+        home = partners[0].source
+        return home.table.casefold() == reference.table and all(
+            other.source == home and other.name.casefold() == column
+            for other, column in zip(partners, reference.columns, strict=True)
+        )
+
+    return view.refers(finds)
+
+
+# Inner joins.
+
+
+@rule("foreign key join removed", Select)
+def without_referenced(select: Select, view: View) -> Node | None:
+    """Each row has just one partner along a foreign key to the other table's own key, unless it
+    is NULL; so a table of which nothing but that key is used is not needed.
+    """
+    rows = view.rows_of(select)
+    for table in select.tables:
+        if not isinstance(table, Scan):
+            continue
+        source = table.source
+        links = {
+            condition: link
+            for condition in conjuncts(select.where)
+            if (link := _link(condition, source)) is not None
+        }
+        key = dict(links.values())
+        columns = {column.name.casefold() for column in key}
+        if view.key(source, lambda names: {*names} == columns) is None:  # noqa: B023 - called at once
+            continue
+        rest = conjunction(c for c in conjuncts(select.where) if c not in links)
+        others = [other for other in select.tables if other is not table]
+        without = attrs.evolve(with_tables(select, others), where=rest)
+        if uses(without, (source,)):
+            if not all(rows.same(*both) for both in key.items()):
+                continue
+            without = replaced(without, key)
+            if uses(without, (source,)):
+                continue
+        outer = view.rows_of(without)
+        if _refers(source, [*links.values()], view):
+            # spelling: that what is never NULL is not NULL may be said again
+            tests = [Not(IsNull(one)) for one in key.values() if not outer.never_null(one)]
+            return and_where(without, tests)
     return None
 
 
@@ -646,7 +610,7 @@ def without_self_joins(select: Select, view: View) -> Node | None:
     return None
 
 
-@rule("single row to scalar subquery", Select)
+@rule("single-row derived table to scalar subquery", Select)
 def scalars_for_single_rows(select: Select, view: View) -> Node | None:
     """A derived table of exactly one row, such as ``(SELECT MAX(x) FROM t)``, is a value."""
     for _, table in own_derived(select) if len(select.tables) > 1 else ():
@@ -674,7 +638,7 @@ def joins_for_exists(select: Select, view: View) -> Node | None:
     rows = view.rows_of(select)
     for condition in conjuncts(select.where):
         inner = condition.query if isinstance(condition, Exists) else None
-        if not isinstance(inner, Select) or not inner.plain or not inner.tables:
+        if not isinstance(inner, Select) or not inner.plain:
             continue
         arm = Arm(inner.tables, inner.where)
         if not repeats(select, view) or rows.at_most_one(arm):
@@ -687,7 +651,7 @@ def joins_for_exists(select: Select, view: View) -> Node | None:
 # Derived tables.
 
 
-@rule("equal columns read as one", Select)
+@rule("duplicate columns merged", Select)
 def equal_columns(select: Select, _: View) -> Node | None:
     """Two columns of a derived table that are computed alike are the same in each row."""
     alike: dict[Column, Column] = {}
@@ -708,7 +672,7 @@ def arms_of(query: Query) -> tuple[Query, ...]:
     return query.arms if isinstance(query, SetOperation) and union else (query,)
 
 
-@rule("unused columns dropped", Select)
+@rule("unused columns removed", Select)
 def pruned(select: Select, _: View) -> Node | None:
     """What nothing reads of a derived table goes, unless it distinguishes duplicates, or the table
     would no longer be one row.
@@ -719,14 +683,12 @@ def pruned(select: Select, _: View) -> Node | None:
     for table in derived_in(select.tables):
         width = len(table.query.outputs)
         kept = [i for i in range(width) if Column(table.source, str(i)) in used]
-        narrowed = _narrowed(table.query, kept) if len(kept) < width else None
+        narrowed = _narrowed(table.query, kept)
         if narrowed is None or (not kept and not isinstance(narrowed, Select)) or table.shared:
             continue
         parts[table] = attrs.evolve(table, query=narrowed)
         for i, old in enumerate(kept):
             new[Column(table.source, str(old))] = Column(table.source, str(i))
-    if not parts:
-        return None
     tables = tuple(replaced(table, parts) for table in select.tables)
     return replaced(with_tables(select, tables), new)
 
@@ -740,34 +702,29 @@ def _narrowed(query: Query, kept: list[int]) -> Query | None:
         return attrs.evolve(query, arms=some) if plain and len(some) == len(arms) else None
     if not isinstance(query, Select) or query.distinct:
         return None
-    if any(isinstance(output, Star) for output in query.outputs):
-        return None
     narrowed = attrs.evolve(query, outputs=tuple(query.outputs[i] for i in kept))
     alone = query.keys is None and query.aggregates and not narrowed.aggregates
     return None if alone else narrowed
 
 
-@rule("needless DISTINCT in a derived table dropped", Select)
+@rule("redundant DISTINCT in a derived table removed", Select)
 def plain_for_distinct(select: Select, view: View) -> Node | None:
     """Where repeated rows do not matter outside, they do not inside, as long as it does not
     matter which of equal rows is kept.
     """
-    if repeats(select, view):
-        return None
+    return None if repeats(select, view) else _with_duplicates(select, view)
+
+
+def _with_duplicates(select: Select, view: View) -> Select:
+    """Return a SELECT whose derived tables drop no duplicates, where nothing tells equal rows."""
     tables = [*select.tables]
     for place, table in own_derived(select):
-        plain = _with_duplicates(table.query)
-        if plain is not None and sees_equals_alike(select, table, view):
-            tables[place] = attrs.evolve(table, query=plain)
+        query = table.query
+        if isinstance(query, SetOperation) and query.operator != "union":
+            continue
+        if isinstance(query, Select | SetOperation) and sees_equals_alike(select, table, view):
+            tables[place] = attrs.evolve(table, query=attrs.evolve(query, distinct=False))
     return with_tables(select, tables)
-
-
-def _with_duplicates(query: Query) -> Query | None:
-    """Return a query that drops duplicates without doing so; None of any other one."""
-    union = isinstance(query, SetOperation) and query.operator == "union"
-    if isinstance(query, Select) or (isinstance(query, SetOperation) and union):
-        return attrs.evolve(query, distinct=False) if query.distinct else None
-    return None
 
 
 def sees_equals_alike(select: Select, table: Derived, view: View) -> bool:
@@ -780,8 +737,7 @@ def sees_equals_alike(select: Select, table: Derived, view: View) -> bool:
         for i, column in enumerate(columns)
         if all(isinstance(arm, Select) and view.exact(arm.outputs[i], arm.tables) for arm in arms)
     }
-    others = (other for other in select.tables if other is not table)
-    seen = (select.where, *parts_of_groups(select), *(select.keys or ()), *others)
+    seen = (select.where, *parts_of_groups(select), *(select.keys or ()), *select.tables)
     return all(looks_at(part, columns, exact) for part in seen)
 
 
@@ -795,8 +751,6 @@ def conditions_pulled_up(select: Select, view: View) -> Node | None:
     for _, table in own_derived(select):
         inner = table.query
         if not isinstance(inner, Select) or inner.plain:
-            continue
-        if inner.keys is None and inner.aggregates:
             continue
         keys = inner.outputs if inner.keys is None else inner.keys
         own = frozenset(local_sources(inner.tables))
@@ -824,12 +778,12 @@ def conditions_pulled_up(select: Select, view: View) -> Node | None:
 # No rows.
 
 
-@rule("no rows", Select)
+@rule("query without rows emptied", Select)
 def without_rows(select: Select, view: View) -> Node | None:
     """Where WHERE is never true, or a table that must match has no rows, there are none; what is
     aggregated of no rows without groups is 0 if it counts, and NULL if not.
     """
-    if view.arm or (is_empty(select) and not select.tables) or not reads_no_rows(select, view):
+    if view.arm or not reads_no_rows(select, view):
         return None
     if any(isinstance(output, Star) for output in select.outputs):
         return None
@@ -859,7 +813,7 @@ def reads_no_rows(select: Select, view: View) -> bool:
 ONE: Final = integer(1)
 
 
-@rule("column that the keys of GROUP BY determine", Select)
+@rule("dependent column added to GROUP BY", Select)
 def determined_keys(select: Select, view: View) -> Node | None:
     """A column that the keys of a group determine makes no more groups as a key."""
     bare = bare_columns(select) if select.keys is not None else []
@@ -868,34 +822,28 @@ def determined_keys(select: Select, view: View) -> Node | None:
     return attrs.evolve(select, keys=(*(select.keys or ()), *found)) if found else None
 
 
-@rule("condition on the keys of groups before them", Select, named=False)
+@rule("HAVING on keys moved to WHERE", Select, shown=False)
 def conditions_on_keys_first(select: Select, view: View) -> Node | None:
     """A condition on the keys of a group holds for all of its rows or none: HAVING is WHERE."""
     if select.keys is None:
         return None
-    keys, own = frozenset(select.keys), frozenset(local_sources(select.tables))
+    keys = frozenset(select.keys)
     exact = frozenset(key for key in keys if view.exact(key, select.tables))
     moved = [
         part
         for part in conjuncts(select.having)
-        if not has_aggregate(part)
-        and not uses(replaced(part, dict.fromkeys(keys, NULL)), own)
-        and looks_at(part, keys, exact)
+        if not has_aggregate(part) and looks_at(part, keys, exact)
     ]
-    if not moved:
-        return None
     kept = conjunction(part for part in conjuncts(select.having) if part not in moved)
     return and_where(attrs.evolve(select, having=kept), moved)
 
 
-@rule("simpler aggregate", Select)
+@rule("aggregate simplified", Select)
 def plain_aggregates(select: Select, view: View) -> Node | None:
     """``COUNT(DISTINCT x)`` counts each x once anyway where no two rows of a group share it; COUNT
     of what is never NULL counts rows; what the keys determine is its own least value; and a sum
     of ones and noughts counts, but for the sum of nothing, which no group is.
     """
-    if select.keys is None and not select.aggregates:
-        return None
     rows, keys = view.rows_of(select), select.keys or ()
     found: dict[Aggregate, Scalar] = {}
     for part in parts_of_groups(select):
@@ -915,7 +863,7 @@ def plain_aggregates(select: Select, view: View) -> Node | None:
                 values = [when.value for when in this.whens], this.default
                 if select.keys is not None and values == ([ONE], integer(0)):
                     found[agg] = Aggregate("count", attrs.evolve(this, default=NULL))
-    return of_groups(select, found) if found else None
+    return of_groups(select, found)
 
 
 def _counted(operand: Scalar) -> Scalar:
@@ -925,12 +873,12 @@ def _counted(operand: Scalar) -> Scalar:
     return operand
 
 
-@rule("what HAVING says of each group dropped", Select)
+@rule("redundant HAVING condition removed", Select)
 def having_of_groups(select: Select, view: View) -> Node | None:
     """A group has a row: its COUNT(*) is at least 1, and with a condition that says less, or the
     contrary, that is so of every group.
     """
-    if select.keys is None or not has_aggregate(select.having):
+    if select.keys is None:
         return None
     counted = Comparison("<=", ONE, Aggregate("count"))
     groups = view.rows((), (counted,))
@@ -938,7 +886,7 @@ def having_of_groups(select: Select, view: View) -> Node | None:
     return attrs.evolve(select, having=conjunction(kept))
 
 
-@rule("GROUP BY to DISTINCT", Select, named=False)
+@rule("GROUP BY to DISTINCT", Select, shown=False)
 def distinct_for_group(select: Select, _: View) -> Node | None:
     """GROUP BY without aggregates gives each key once; with all keys put out that is DISTINCT."""
     if select.keys is None or select.aggregates or select.having != TRUE:
@@ -948,7 +896,7 @@ def distinct_for_group(select: Select, _: View) -> Node | None:
     return attrs.evolve(select, distinct=True, keys=None)
 
 
-@rule("DISTINCT where repeated rows do not matter dropped", Select, named=False)
+@rule("DISTINCT removed where duplicates do not matter", Select, shown=False)
 def without_duplicates(select: Select, view: View) -> Node | None:
     """How often a row comes does not matter in IN, EXISTS, or where a set operation drops
     duplicates.
@@ -956,10 +904,10 @@ def without_duplicates(select: Select, view: View) -> Node | None:
     return None if view.repeats else attrs.evolve(select, distinct=False)
 
 
-@rule("needless DISTINCT dropped", Select)
+@rule("redundant DISTINCT removed", Select)
 def without_needless_distinct(select: Select, view: View) -> Node | None:
     """DISTINCT drops nothing where the outputs tell all rows, or all groups, apart."""
-    if not select.distinct:
+    if not select.distinct:  # spelling: without DISTINCT nothing changes
         return None
     given = view.rows_of(select).determined(select.outputs)
     if select.keys is not None:
@@ -969,7 +917,7 @@ def without_needless_distinct(select: Select, view: View) -> Node | None:
     return attrs.evolve(select, distinct=False) if unique else None
 
 
-@rule("groups of one row", Select)
+@rule("GROUP BY of single rows removed", Select)
 def rows_for_single_groups(select: Select, view: View) -> Node | None:
     """Where the keys of GROUP BY tell all rows apart a group is its one row: COUNT(*) is 1, and
     the sum, mean, least and greatest value are the value itself, a sum or a mean as one of
@@ -992,6 +940,7 @@ def rows_for_single_groups(select: Select, view: View) -> Node | None:
 def _of_one_row(agg: Aggregate, rows: Rows) -> Scalar | None:
     this = agg.operand
     if agg.function == "count":
+        # spelling: of what is never NULL the CASE below is 1, too
         if this is None or rows.never_null(this):
             return ONE
         return Case((When(IsNull(this), integer(0)),), ONE)
@@ -1059,7 +1008,7 @@ def distinct_moved_out(select: Select, view: View) -> Node | None:
     if not select.plain:
         return None
     whole = attrs.evolve(select, distinct=True)
-    moved = plain_for_distinct.rewrite(whole, view)
+    moved = _with_duplicates(whole, view)
     if moved == whole or not view.rows_of(select).determined(select.outputs).everything():
         return None
     return moved
@@ -1072,7 +1021,7 @@ _THROUGH: Final = {
 }  # fmt: skip
 
 
-@rule("aggregate of aggregates is one aggregate", Select)
+@rule("nested aggregates merged", Select)
 def merged_groups(select: Select, view: View) -> Node | None:
     """The sum of the counts of finer groups is the count of the coarser one, and likewise for
     sums, least and greatest values, also over several arms of a UNION ALL; without groups
@@ -1096,7 +1045,7 @@ def _merged(select: Select, table: Derived, view: View) -> Select | None:
     if len(arms) != len(arms_of(table.query)):
         return None
     for arm in arms:
-        if arm.distinct or arm.having != TRUE or arm.plain:
+        if arm.distinct or arm.having != TRUE:
             return None
         if arm.keys is None and select.keys is not None:
             return None
@@ -1114,11 +1063,12 @@ def _merged(select: Select, table: Derived, view: View) -> Select | None:
                     return None
                 continue
             name = None if agg.distinct else _THROUGH.get((agg.function, kinds[place]))
-            exact = name in ("min", "max") or all(
-                _exact_sum(arm.outputs[place], view, arm) for arm in arms
-            )
-            if name is None or not exact:
+            if name is None:
                 return None
+            if name == "sum" and any(
+                view.kind(arm.outputs[place], arm.tables) == "real" for arm in arms
+            ):
+                return None  # sums of floats depend on their order
             if name == "count" and select.keys is None and not some_row:
                 return None
             whole: Scalar = Aggregate(name, this)
@@ -1165,13 +1115,6 @@ def _kind(outputs: Sequence[Scalar]) -> str:
     return names.pop() if len(names) == 1 else ""
 
 
-def _exact_sum(output: Scalar, view: View, arm: Select) -> bool:
-    """Say whether sums may be taken in any order: not so of floating point."""
-    if not isinstance(output, Aggregate) or output.operand is None or output.function == "count":
-        return True
-    return view.kind(output.operand, arm.tables) != "real"
-
-
 # Set operations, orders and LIMIT.
 
 MAX_ARMS: Final = 12
@@ -1181,24 +1124,21 @@ MAX_ARMS: Final = 12
 # Set operations.
 
 
-@rule("set operations in one", SetOperation)
+@rule("nested set operations flattened", SetOperation)
 def flat_set_operation(query: SetOperation, _: View) -> Node | None:
     """UNION, UNION ALL and INTERSECT are associative; what drops duplicates at the end makes
     dropping them in an arm needless.
     """
-    if query.operator == "except" or (query.operator == "intersect" and not query.distinct):
+    if query.operator == "except":
         return None
     arms: list[Query] = []
     for arm in query.arms:
-        same = isinstance(arm, SetOperation) and arm.operator == query.operator
-        if same and isinstance(arm, SetOperation) and (query.distinct or not arm.distinct):
-            arms += arm.arms
-        else:
-            arms.append(arm)
+        inner = arm if isinstance(arm, SetOperation) and arm.operator == query.operator else None
+        arms += inner.arms if inner and (query.distinct or not inner.distinct) else (arm,)
     return attrs.evolve(query, arms=tuple(arms))
 
 
-@rule("rows without themselves are none", SetOperation)
+@rule("EXCEPT of a query from itself emptied", SetOperation)
 def without_itself(query: SetOperation, _: View) -> Node | None:
     """What is taken away from itself leaves nothing."""
     if query.operator != "except":
@@ -1207,7 +1147,7 @@ def without_itself(query: SetOperation, _: View) -> Node | None:
     return empty(len(query.outputs)) if first in others else None
 
 
-@rule("arm without rows dropped", SetOperation)
+@rule("empty UNION arm removed", SetOperation)
 def without_empty_arms(query: SetOperation, view: View) -> Node | None:
     """An arm without rows adds none to a union; it stays where the types of the columns may hang
     on it.
@@ -1215,8 +1155,6 @@ def without_empty_arms(query: SetOperation, view: View) -> Node | None:
     if query.operator != "union":
         return None
     kept = [arm for arm in query.arms if not _adds_nothing(arm, query, view)]
-    if len(kept) == len(query.arms):
-        return None
     if len(kept) > 1:
         return attrs.evolve(query, arms=tuple(kept))
     if not kept:
@@ -1240,7 +1178,7 @@ def _of_one_type(first: Query, second: Query, view: View) -> bool:
     for query, its in zip((first, second), outputs, strict=True):
         kinds.append([view.kind_of_output(query, i) for i in range(len(its))])
     return all(
-        NULL in pair or one == other != "unknown" or {one, other} == {"integer", "natural"}
+        NULL in pair or one == other != "unknown"
         for *pair, one, other in zip(*outputs, *kinds, strict=True)
     )
 
@@ -1293,7 +1231,7 @@ def _of_known_kinds(query: SetOperation, view: View) -> bool:
     return all(row == rows[0] for row in rows) and fits.issuperset(rows[0])
 
 
-@rule("UNION ALL moved outwards", Select)
+@rule("UNION ALL moved out of a derived table", Select)
 def pushed_into_union(select: Select, view: View) -> Node | None:
     """Joins, filters and outputs treat each row by itself: ``(a UNION ALL b) JOIN c`` is ``a JOIN
     c UNION ALL b JOIN c``; a DISTINCT comes last.
@@ -1310,11 +1248,11 @@ def pushed_into_union(select: Select, view: View) -> Node | None:
         if is_open(rest):
             continue
         arms: list[Query] = []
-        for i, arm in enumerate(query.arms):
+        for arm in query.arms:
             tables = list(select.tables)
             tables[place] = Derived(table.source, arm)
             one = attrs.evolve(select, distinct=False, tables=tuple(tables))
-            arms.append(one if i == 0 else view.copied(one))
+            arms.append(view.copied(one))
         return SetOperation("union", select.distinct, tuple(arms))
     return None
 
@@ -1339,7 +1277,7 @@ def is_total(window: Window, inner: Select, view: View) -> bool:
 # Orders.
 
 
-@rule("LIMIT 0 has no rows", Sorted)
+@rule("LIMIT 0 emptied", Sorted)
 def no_rows_by_limit(query: Sorted, _: View) -> Node | None:
     """A query of no rows has none, and none are taken by LIMIT 0."""
     if any(isinstance(output, Star) for output in query.outputs):
@@ -1349,7 +1287,7 @@ def no_rows_by_limit(query: Sorted, _: View) -> Node | None:
     return None
 
 
-@rule("DISTINCT before one row is taken dropped", Sorted)
+@rule("DISTINCT before LIMIT 1 removed", Sorted)
 def one_of_repeated(query: Sorted, _: View) -> Node | None:
     """Rows that are alike come at the same place of the order, so that the first row is the same
     with DISTINCT and without it.
@@ -1360,7 +1298,7 @@ def one_of_repeated(query: Sorted, _: View) -> Node | None:
     return attrs.evolve(query, query=attrs.evolve(inner, distinct=False))
 
 
-@rule("LIMIT of one row dropped", Sorted)
+@rule("LIMIT of a single row removed", Sorted)
 def one_row_limited(query: Sorted, view: View) -> Node | None:
     """Of at most one row a LIMIT takes all, and nothing sorts it."""
     inner = query.query
@@ -1376,57 +1314,55 @@ def one_row_limited(query: Sorted, view: View) -> Node | None:
     return narrowed if narrowed.aggregates == inner.aggregates else None
 
 
-@rule("dependent item of ORDER BY dropped", Sorted)
+@rule("redundant ORDER BY item removed", Sorted)
 def shorter_order(query: Sorted, view: View) -> Node | None:
     """What those before it determine, and a column that they sort by already, sorts nothing."""
     inner = query.query
     if not isinstance(inner, Select):
         return None
     rows = view.rows_of(inner)
-    places = [item.value.number for item in query.items if isinstance(item.value, Place)]
-    kept: list[int] = []
-    for i, place in enumerate(places):
-        given = [inner.outputs[places[j]] for j in kept]
+    kept: list[OrderItem] = []
+    given: list[Scalar] = []
+    for item, place in zip(query.items, query.places, strict=True):
         if not rows.determined(given)(inner.outputs[place]):
-            kept.append(i)
-    if len(kept) == len(places):
-        return None
-    return attrs.evolve(query, items=tuple(query.items[i] for i in kept))
+            kept.append(item)
+            given.append(inner.outputs[place])
+    return attrs.evolve(query, items=tuple(kept))
 
 
-@rule("columns chosen before LIMIT", Select)
+@rule("columns selected before LIMIT", Select)
 def projected_first(select: Select, _: View) -> Node | None:
-    """A SELECT that only computes, row by row, may do so before a LIMIT: neither the rows nor
-    their order change.  DISTINCT outside must be of one row.
+    """A SELECT that computes row by row can do so before a LIMIT, as neither the rows nor their
+    order change.  An outer DISTINCT is allowed only for one row.
     """
-    table = select.tables[0] if len(select.tables) == 1 else None
-    query = table.query if isinstance(table, Derived) and not table.shared else None
-    if not isinstance(query, Sorted) or not isinstance(table, Derived) or select.where != TRUE:
+    if len(select.tables) != 1 or select.where != TRUE:
         return None
-    inner = query.query
-    if select.keys is not None or select.aggregates or not isinstance(inner, Select):
+    (table,) = select.tables
+    query = table.query if isinstance(table, Derived) and not table.shared else None
+    inner = query.query if isinstance(query, Sorted) else None
+    if (
+        not isinstance(table, Derived)
+        or not isinstance(query, Sorted)
+        or not isinstance(inner, Select)
+    ):
+        return None
+    if select.keys is not None or select.aggregates:
         return None
     if inner.distinct or (select.distinct and query.limit != 1):
         return None
-    if any(isinstance(node, Query | Star) for output in select.outputs for node in walk(output)):
+    if any(isinstance(node, Query) for output in select.outputs for node in walk(output)):
         return None
     new = {Column(table.source, str(i)): value for i, value in enumerate(inner.outputs)}
     outputs = tuple(replaced(output, new) for output in select.outputs)
-    sorts = inner.outputs[query.width :]
-    shift = len(outputs) - query.width
-    items: list[OrderItem] = []
-    extra = list(sorts)
-    for item in query.items:
-        place = item.value.number if isinstance(item.value, Place) else 0
-        if place >= query.width:
-            items.append(attrs.evolve(item, value=Place(place + shift)))
-        else:
-            items.append(attrs.evolve(item, value=Place(len(outputs) + len(extra))))
-            extra.append(inner.outputs[place])
-    whole = attrs.evolve(inner, outputs=(*outputs, *extra))
+    sorts = (inner.outputs[place] for place in query.places)
+    whole = attrs.evolve(inner, outputs=(*outputs, *sorts))
     if inner.keys is None and inner.aggregates and not whole.aggregates:
         return None
-    return Sorted(whole, len(outputs), tuple(items), query.limit, query.offset)
+    items = tuple(
+        attrs.evolve(item, value=Place(place))
+        for place, item in enumerate(query.items, len(outputs))
+    )
+    return Sorted(whole, len(outputs), items, query.limit, query.offset)
 
 
 RULES: Final = tuple(one for one in tuple(globals().values()) if isinstance(one, Rule))

@@ -106,8 +106,7 @@ class As(Scalar):
     """
     A value as one of the type of an aggregate of it.
 
-    It equals the value, but what computes with it may tell: a mean is divided otherwise than the
-    whole number that it is.
+    It equals the value but has another type: dividing a mean is not dividing a whole number.
     """
 
     type: str

@@ -85,19 +85,19 @@ def derived_in(tables: Iterable[Table]) -> Iterator[Derived]:
 
 @attrs.frozen(eq=False)
 class Scope(Catalog):
-    """What is known where an expression stands: all of it is given, nothing is found out."""
+    """What is known where an expression stands: only given facts, no derived ones."""
 
     steps: Steps = attrs.Factory(Steps)
     optional: frozenset[Source] = frozenset()
     """Tables whose row may be all NULLs, as an outer join found no other."""
     reach: frozenset[Source] = frozenset()
-    """Tables that an expression here may name: nothing is known of a column of any other."""
+    """Tables that an expression here may name; columns of all others are unknown."""
     memo: dict[object, object] = attrs.field(factory=dict[object, object])
-    """What has been found out by now, by what it was asked of: the answers are the same again."""
+    """Answers found so far, by their question."""
 
     @cached_property
     def key(self) -> tuple[object, ...]:
-        """What an answer hangs on, beside what all scopes of a query share."""
+        """What an answer depends on, beside what all scopes of a query share."""
         return self.optional, self.reach, frozenset(self.derived.items())
 
     def inside(self, tables: Iterable[Table]) -> Scope:

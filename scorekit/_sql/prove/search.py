@@ -175,21 +175,21 @@ def _proof(  # noqa: PLR0917 - those of `search`
         names += [f"{which} query: {name}" for name in rewriting.steps]
         normal.append(found)
     if any(one.ties for one in settled) and any(map(_sorts_inside, queries)):
-        return None  # which of the rows that tie come first, an engine may tell by that order
+        return None  # the inner order may decide which of the tied rows an engine takes
     if any(one.several for one in settled) and _values(queries[0]) != _values(queries[1]):
         return None
-    known = tuple(dict.fromkeys((*names, COMPARED)))
+    shown = tuple(dict.fromkeys((*names, COMPARED)))
     flips = [False, True]
-    if trees[0].sql() > trees[1].sql():  # so that an answer does not hang on which comes first
+    if trees[0].sql() > trees[1].sql():  # so that the answer does not depend on which comes first
         flips.reverse()
     for flipped in flips:  # one may be read in terms of the other
         pair = normal[flipped], normal[not flipped]
         view = View(Scope(schema, dialect, steps=steps))
         if Matcher(steps).same(*pair, view):
-            return Proof(tuple(sorted(rests | view.rests)), known)
+            return Proof(tuple(sorted(rests | view.rests)), shown)
         view = View(Scope(schema, dialect, steps=steps))
         if column_order == "ignored" and Matcher(steps).permuted(*pair, view):
-            return Proof(tuple(sorted(rests | view.rests)), (*known, PERMUTED))
+            return Proof(tuple(sorted(rests | view.rests)), (*shown, PERMUTED))
     for flipped in flips:
         view = View(Scope(schema, dialect, steps=steps))
         if _is_within(normal[flipped], normal[not flipped], Matcher(steps), view):
@@ -270,9 +270,9 @@ def _as_sorted(query: Ordered, view: View) -> Sorted:
         for item in items:
             if item.value not in outputs:
                 given = given or view.rows_of(inner).determined(inner.outputs)
-                known = inner.keys is not None and all(map(given, inner.keys))
-                known = known or all(map(_is_constant, inner.outputs))
-                if inner.distinct and not (known or given.exactly(item.value)):
+                unique = inner.keys is not None and all(map(given, inner.keys))
+                unique = unique or all(map(_is_constant, inner.outputs))
+                if inner.distinct and not (unique or given.exactly(item.value)):
                     raise UnsupportedError  # each copy of a row may be sorted elsewhere
                 outputs.append(item.value)
             places.append(outputs.index(item.value))
