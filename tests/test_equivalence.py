@@ -407,7 +407,10 @@ def test_a_schema_is_inferred_where_that_is_clear() -> None:
         "v": ("id", "b"),
     }
     reasons = [
-        ("SELECT a FROM u JOIN v ON u.id = v.id", "only a schema says which table has the column 'a'"),
+        (
+            "SELECT a FROM u JOIN v ON u.id = v.id",
+            "only a schema says which table has the column 'a'",
+        ),
         ("SELECT * FROM u", "a star stands for columns that only a schema names"),
         ("SELECT a FROM u WHERE a = 'x' AND a + 1 > 3", "a column is used as values of two kinds"),
         ("SELECT a FROM u WHERE (b) OR b = 'x'", "a column is used as values of two kinds"),
