@@ -18,10 +18,10 @@ from typing import Final, TypeAlias
 import attrs
 
 from scorekit._sql.kinds import LOOSE_TYPES, NUMBERS, WHOLE, widest
+from scorekit._sql.prove.normal import As
 from scorekit._sql.prove.order import Number
 from scorekit._sql.prove.scalars import (
     NOUGHT,
-    As,
     Difference,
     bare,
     decimal,
@@ -392,7 +392,7 @@ class Numbers:
             count, rests = self._count(operand)
             return None if value.distinct else Form({(count,): 1}, rests=rests)
         found = self.form(operand)
-        if found is None or not found.whole or value.function not in ("sum", "avg"):
+        if value.function not in ("sum", "avg") or found is None or {*found.bottom} != {()}:
             return None
         sums, (count, rests) = attrs.evolve(value, function="sum"), self._count(operand)
         if value.distinct:
@@ -406,9 +406,10 @@ class Numbers:
         kind, scale = found.kind, found.scale
         if value.function == "sum":
             kind = self._kind_of_sum(operand, found)
-            return Form(total, ONE, kind, scale, found.exact, rests)
+            return Form(total, found.bottom, kind, scale, found.exact and found.whole, rests)
         kind = "real" if self.dialect == "sqlite" else kind
-        return self._quotient(Form(total, ONE, kind, scale, found.exact, rests), _term(count))
+        exact = found.exact and found.whole
+        return self._quotient(Form(total, found.bottom, kind, scale, exact, rests), _term(count))
 
     def _kind_of_sum(self, operand: Scalar, found: Form) -> str:
         """Return the kind of a sum: in PostgreSQL one of large whole numbers is a decimal."""
@@ -426,6 +427,13 @@ class Numbers:
             rests = every(map(self.never_null, values))
             if rests is not None:
                 return Aggregate("count", _when(operand, *values)), rests
+        form = self.form(operand)
+        if form is not None and form.constant is None and {*form.bottom} == {()}:
+            terms = sorted_nodes({term for one in form.top for term in one})
+            never = [self.never_null(term) for term in terms]
+            some = [term for term, its in zip(terms, never, strict=True) if its is None]
+            rests = NOTHING.union(*(its for its in never if its is not None))
+            return Aggregate("count", _product(some) if some else None), rests
         return Aggregate("count", operand), NOTHING
 
     def _sum(self, sums: Aggregate, operand: Scalar, found: Form) -> tuple[Polynomial, Rests]:

@@ -19,12 +19,12 @@ from typing import Final, Literal, TypeAlias, cast
 import attrs
 
 from scorekit._sql.prove.arithmetic import Numbers
+from scorekit._sql.prove.normal import As
 from scorekit._sql.prove.order import TOUCHING, ZERO, Bound, Number, Order
 from scorekit._sql.prove.scalars import (
     NOUGHT,
     TRUE_BOOLEANS,
     Apart,
-    As,
     Scalars,
     bare,
     in_order,

@@ -7,6 +7,7 @@ from typing import Final, TypeAlias, TypeVar
 
 import attrs
 
+from scorekit._sql.kinds import NUMBERS
 from scorekit._sql.prove.logic import not_true
 from scorekit._sql.prove.normal import Arm, FullJoin, LeftJoins, Sorted, is_open
 from scorekit._sql.prove.rule import (
@@ -74,7 +75,7 @@ def _by_place(width: int) -> Columns:
 class Matcher:
     """Compares queries whose tables have different names."""
 
-    def __init__(self, steps: Steps) -> None:
+    def __init__(self, steps: Steps, *, close: bool = False) -> None:
         self._steps = steps
         self.tries = MAX_PAIRINGS
         self._memo: dict[tuple[object, ...], tuple[Columns | None, Rests]] = {}
@@ -82,6 +83,10 @@ class Matcher:
         """Of the SELECT that is compared; the outermost is at depth 1."""
         self._sorting = frozenset[int]()
         """Outputs that the outermost queries sort by: those of the second as -1, -2 and so on."""
+        self._converted = frozenset[int]()
+        """Outputs whose values a set operation around may convert, as numbers beside texts."""
+        self._close = close
+        """Whether numbers are equal that differ by rounding."""
 
     def same(self, first: Query, second: Query, view: View) -> bool:
         """Say whether two queries give the same rows where they stand, column by column."""
@@ -161,14 +166,18 @@ class Matcher:
             return None
         if len(first.arms) != len(second.arms):
             return None
-        if first.distinct or first.operator != "union":
-            self._depth += 1
-            found = self._arms_of(first, second, view, identity=identity)
-            self._depth -= 1
-            return found
-        return self._arms_of(first, second, view, identity=identity)
+        around = self._converted, self._close
+        self._close = self._close and first.operator == "union" and not first.distinct
+        self._converted |= {
+            i
+            for i in range(len(first.outputs))
+            if any(view.kind_of_output(one, i) not in NUMBERS for one in (first, second))
+        }
+        found = self._paired_arms(first, second, view, identity=identity)
+        self._converted, self._close = around
+        return found
 
-    def _arms_of(
+    def _paired_arms(
         self, first: SetOperation, second: SetOperation, view: View, *, identity: bool
     ) -> Columns | None:
         if first.operator == "union":
@@ -340,9 +349,13 @@ class Matcher:
         outermost = self._depth == 1
         self._steps.take(len(a.outputs) * len(b.outputs) // PAIRS_A_STEP)
         outputs = [
-            [as_shown(output) if outermost else output for output in one.outputs] for one in (a, b)
+            [
+                as_shown(output) if outermost and i not in self._converted else output
+                for i, output in enumerate(one.outputs)
+            ]
+            for one in (a, b)
         ]
-        close = outermost and not a.distinct
+        close = outermost and self._close and not a.distinct
 
         def is_same(i: int, mine: Scalar, j: int, other: Scalar) -> bool:
             if rows.same(mine, other, as_result=outermost):
