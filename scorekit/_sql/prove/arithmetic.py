@@ -511,15 +511,13 @@ class Numbers:
         """Return what *first* compared to *second* is a matter of."""
         values = bare(first), bare(second)
         forms = [self.form(value) for value in values]
-        rests = NOTHING
-        sides = [
-            _term(value) if form is None or form.constant is None else form.top
-            for value, form in zip(values, forms, strict=True)
-        ]
-        known = [form for form in forms if form is not None and form.whole]
-        exact = all(form.exact or form.constant is not None for form in known)
+        sides, rests = [_term(value) for value in values], NOTHING
+        for i, (value, form) in enumerate(zip(values, forms, strict=True)):
+            if form is not None and (number_of(value) is not None or value in (TRUE, FALSE)):
+                sides[i], forms[i] = form.top, attrs.evolve(form, exact=True)
+        known = [form for form in forms if form is not None and form.whole and form.exact]
         tops = [form.top for form in known]
-        if exact and len(known) == len(forms) and tops != sides:  # something is computed
+        if len(known) == len(forms) and tops != sides:  # something is computed
             sides, rests = tops, NOTHING.union(*(form.rests for form in known))
         total = _plus(sides[0], sides[1], -1)
         terms = {one: factor for one, factor in total.items() if one and factor}
