@@ -198,7 +198,7 @@ class ClaudeJudge:
     @property
     def usage(self) -> JudgeUsage:
         """What has been asked and paid since the judge was made, in this process."""
-        paid = self._service.ledger
+        paid = self._service.budget
         return JudgeUsage(
             n_calls=paid.n_calls,
             input_tokens=paid.tokens["input_tokens"],

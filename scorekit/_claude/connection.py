@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import deque
+from fnmatch import fnmatch
 from typing import Any
 
 import anthropic
@@ -14,6 +15,10 @@ NotConnected = httpx2.ConnectError | httpx2.ConnectTimeout
 
 MAX_BODY = 4 << 20
 """Longest answer, in bytes as they unpack, that is read whole."""
+
+RESULTS = "/v1/messages/batches/{}/results"
+MAX_RESULTS = 256 << 20
+"""The same of the results of a batch."""
 
 IDLE_SECONDS = 5.0
 """Time after which a connection is closed, as the SDK's client does."""
@@ -81,11 +86,13 @@ async def _sent(send: Any, request: Any, options: dict[str, Any]) -> Any:
 
 async def _bounded(response: Any) -> Any:
     body = bytearray()
+    is_batch = fnmatch(response.request.url.path, "*" + RESULTS.format("*"))
+    most = MAX_RESULTS if is_batch else MAX_BODY
     try:
         async for piece in response.aiter_bytes():
             body += piece
-            if len(body) > MAX_BODY:
-                raise UnreadError(f"the service answered with more than {MAX_BODY} bytes")
+            if len(body) > most:
+                raise UnreadError(f"the service answered with more than {most} bytes")
     finally:
         await response.aclose()
     headers = response.headers.copy()

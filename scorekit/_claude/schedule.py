@@ -207,7 +207,7 @@ class Schedule:
             again = min(self._again, key=lambda q: (not self._checks(q), q.sent_at), default=None)
             if again is not None and not self._is_away and self._checks(again):
                 return again
-            return next(iter(self._fresh), again)
+            return next(reversed(self._fresh), again)  # pairs that are neighbors fail alike
         ready = (q for q in self._again if q.ready_at <= now and q.failed_at == math.inf)
         fresh = next(iter(self._fresh), None)
         # In turns: what is asked for the first time tells whether the others failed by themselves.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import json
 import logging
 import os
@@ -11,7 +10,7 @@ import re
 import sys
 import threading
 import traceback
-from collections.abc import Awaitable, Callable, Coroutine, Generator, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from concurrent.futures import Future
 from contextvars import ContextVar
 from importlib import import_module
@@ -129,7 +128,6 @@ class Service:
             )
         )
         self.budget = Budget(settings.max_calls, settings.max_cost_usd)
-        self.ledger = Ledger()
         self._lock = threading.Lock()
         self._client: anthropic.AsyncAnthropic | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -236,7 +234,7 @@ class Service:
 
     async def _ask(self, variables: dict[str, str], who: Caller | None) -> Verdict:
         answers: list[Answer] = []
-        paid = Ledger(self.ledger, ledger.get())
+        paid = Ledger(self.budget, ledger.get())
         most = highest_cost(self.settings, variables)
         seconds = self.settings.timeout_seconds
         seconds = seconds if who is None else min(who.timeout_seconds, seconds)
@@ -281,8 +279,8 @@ class Service:
     ) -> Answer:
         client = self.usable_client()
         create = cast("Callable[..., Any]", client.messages.with_raw_response.create)
-        await self.budget.take(most)
-        paid.begin()
+        await self.budget.room(most)
+        paid.begin(most)
         question.is_sent = True
         cost: float | None = None  # unknown
         usage: Mapping[str, int] | None = None
@@ -306,8 +304,7 @@ class Service:
                 cost, was_taken = 0.0, False
             raise
         finally:
-            self.budget.settle(most, cost, was_taken=was_taken)
-            paid.end(cost, usage, was_taken=was_taken)
+            paid.end(cost, usage, was_taken=was_taken, most=most)
         self.breaker.note_answer()
         return answer
 
@@ -348,38 +345,25 @@ class Service:
         self.breaker.note_refusal(failure, _UNAUTHORIZED, "", is_own=True)
         return failure
 
-    async def exchange(self, call: Awaitable[Any]) -> Any:
+    async def exchange(self, call: Awaitable[Any], read: Callable[[str], Any] = json.loads) -> Any:
         """
-        Return the decoded body that a call of the SDK with a raw response brings.
+        Return what *read* makes of the body that a call of the SDK brings, as a raw response.
 
         Raises:
             Refusal: If it is an error.
-            JudgeError: If it is no JSON, or no call can be made.
+            JudgeError: If it cannot be read, or no call can be made.
             Passing: If there is none.
         """
-        with self.translated():
-            # The SDK's own reading takes any text for a message, so the body is read here.
-            response = (await call).http_response
-            self._learn_key(response.request.headers)
-            try:
-                body = json.loads(response.text)
-            except (ValueError, RecursionError) as error:
-                message = f"the service did not answer with JSON: {one_line(str(error))}"
-                raise JudgeError("invalid_response", message) from error
-        found = error_in(body)
-        if found is not None:
-            raise self._refusal(response, found[0], body)
-        return body
-
-    @contextlib.contextmanager
-    def translated(self) -> Generator[None]:
-        """Raise in our words what the SDK raises."""
         import anthropic
 
         from scorekit._claude.connection import NotConnected, UnreadError
 
         try:
-            yield
+            raw = await call
+            # The SDK's own reading takes any text for a message, so the body is read here.
+            response = getattr(raw, "http_response", raw)
+            self._learn_key(response.request.headers)
+            body = read(response.text)
         except anthropic.APIStatusError as error:
             raise self._refusal(error.response, error.status_code, error.body) from error
         except anthropic.APIConnectionError as error:
@@ -392,8 +376,15 @@ class Service:
             raise passing from error
         except UnreadError as error:
             raise JudgeError("invalid_response", str(error)) from error
+        except (ValueError, RecursionError) as error:
+            message = f"the service did not answer with JSON: {one_line(str(error))}"
+            raise JudgeError("invalid_response", message) from error
         except anthropic.AnthropicError as error:  # credentials that cannot be read
             raise self._unusable(f"the client cannot be used: {error}") from error
+        found = error_in(body)
+        if found is not None:
+            raise self._refusal(response, found[0], body)
+        return body
 
     def _refusal(self, response: Any, status: int, body: object) -> Refusal:
         """Return what an error says; only the service's own words say something of the key."""

@@ -14,6 +14,9 @@ from typing import Final
 NAME: Final = "claims"
 """Of the file whose bytes stand for keys."""
 
+POLL_SECONDS: Final = 0.25
+"""How often to look whether another process has given a key up."""
+
 _N_BYTES: Final = 2**30 if sys.platform == "win32" else 2**62
 _HELD: Final = {errno.EACCES, errno.EAGAIN, errno.EDEADLK}
 
