@@ -9,14 +9,11 @@ import os
 import re
 import sys
 import threading
-import traceback
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from concurrent.futures import Future
 from contextvars import ContextVar
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeVar, cast
-
-import attrs
 
 from scorekit._claude.limits import Breaker, Budget
 from scorekit._claude.pace import Pace, limited
@@ -30,12 +27,13 @@ from scorekit._claude.prompt import (
     messages_request,
 )
 from scorekit._claude.schedule import Passing, Question, Schedule
+from scorekit._claude.settings import Settings, check_key
 from scorekit._core.progress import say_waiting
 from scorekit._judge.ledger import Ledger, ledger
 from scorekit._judge.waiting import Caller
-from scorekit.errors import InputError, JudgeError, one_line
+from scorekit.errors import JudgeError, one_line
 from scorekit.judges import TIMEOUT_MESSAGE, Verdict
-from scorekit.prices import PRICES, ModelPrice, token_cost
+from scorekit.prices import token_cost
 
 if TYPE_CHECKING:
     import anthropic
@@ -66,31 +64,6 @@ _SCHEME = re.compile("(?:bearer|basic) +", re.IGNORECASE)
 _PASSING = {408, 409}
 _BUSY = {429, 529}
 _UNAVAILABLE = 503
-
-
-@attrs.frozen(kw_only=True)
-class Settings:
-    """The checked arguments of a judge."""
-
-    model: str
-    api_key: str | None = attrs.field(repr=False)
-    base_url: str | None
-    timeout_seconds: float
-    max_concurrency: int
-    max_retries: int
-    effort: str | None
-    max_tokens: int
-    max_calls: int | None
-    max_cost_usd: float | None
-    prices: Mapping[str, ModelPrice]
-    requests_per_minute: float | None
-    max_wait_seconds: float
-    batch: bool
-
-    @property
-    def price(self) -> ModelPrice | None:
-        """The caller's own price of the model, else the list price; None if neither is known."""
-        return self.prices.get(self.model, PRICES.get(self.model))
 
 
 class Refusal(Passing):
@@ -259,9 +232,7 @@ class Service:
         except Exception as error:
             if isinstance(error, JudgeError) and error.cost_usd is None:
                 error.cost_usd = paid.cost_usd
-            if self._is_told_by(error):
-                raise error from None  # its own words are clean, those of its causes are not
-            raise
+            raise error from None  # its own words are clean, those of its causes may hold the key
         return answers[0].verdict(score, reasoning)
 
     def _check(self, most: float) -> None:
@@ -417,11 +388,6 @@ class Service:
             text = text.replace(secret, "***")
         return text
 
-    def _is_told_by(self, error: Exception) -> bool:
-        """Return whether the traceback of *error* shows a secret."""
-        text = "".join(traceback.format_exception(error))
-        return any(secret in text for secret in self._secrets)
-
 
 def _tell(failure: Passing | None) -> None:
     """Say that all questions wait for the service, or that they go on."""
@@ -470,17 +436,3 @@ def highest_cost(settings: Settings, variables: Mapping[str, str]) -> float:
 def _has_key(client: anthropic.AsyncAnthropic) -> bool:
     headers = {name.lower() for name in client.default_headers}
     return client.credentials is not None or not headers.isdisjoint({"authorization", "x-api-key"})
-
-
-def check_key(name: str, key: object) -> str | None:
-    """Return a key that can be sent, or refuse it without showing it."""
-    if key is None:
-        return None
-    if not isinstance(key, str):
-        raise TypeError(f"{name} must be a string, got {type(key).__name__}")
-    if not key:
-        remedy = "a key, or None to let the SDK find one (ANTHROPIC_API_KEY, profiles)"
-        raise InputError(f"{name} must be {remedy}, got ''")
-    if not key.isascii() or not key.isprintable() or " " in key:
-        raise InputError(f"{name} must be printable ASCII text without spaces, got something else")
-    return key

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import contextvars
-import os
 import threading
 from collections.abc import Callable, Coroutine
 from concurrent.futures import CancelledError, Future
@@ -14,6 +13,7 @@ from typing import Any, TypeVar
 from weakref import WeakValueDictionary
 
 from scorekit._core.checks import check_number
+from scorekit._judge.forks import renew_in_forks
 
 T = TypeVar("T")
 
@@ -148,8 +148,14 @@ class _Home:
     """The event loop of a process on which the sync forms ask: clients live on one loop."""
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
+        self._abandoned: list[asyncio.AbstractEventLoop | None] = []
         self._loop: asyncio.AbstractEventLoop | None = None
+        self.renew()
+
+    def renew(self) -> None:
+        """Leave the loop to the parent process, whose thread runs it."""
+        self._abandoned.append(self._loop)
+        self._lock, self._loop = threading.Lock(), None
 
     def loop(self) -> asyncio.AbstractEventLoop:
         """Return the loop, which a thread of its own runs."""
@@ -172,16 +178,7 @@ class _Home:
 _home = _Home()
 
 
-def _move() -> None:
-    """Leave the loop to the parent process, whose thread runs it."""
-    global _home  # noqa: PLW0603 - a fork is the process's
-    _abandoned.append(_home)
-    _home = _Home()
-
-
-_abandoned: list[_Home] = []
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_move)
+renew_in_forks(_home, _Home.renew)
 
 
 def _run_for_ever(loop: asyncio.AbstractEventLoop) -> None:
