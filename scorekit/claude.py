@@ -18,9 +18,8 @@ from scorekit._claude.service import Service, closed
 from scorekit._claude.settings import Settings
 from scorekit._core.checks import check_instance, check_records
 from scorekit._core.progress import reporting
-from scorekit._judge.forks import renew_in_forks
 from scorekit._judge.journal import Journal, journal
-from scorekit._judge.waiting import Queue, caller, run_to_end
+from scorekit._judge.waiting import Queue, caller, renew_in_forks, run_to_end
 from scorekit.errors import JudgeError, MissingExtraError
 from scorekit.judges import JudgeRequest, Verdict, ask_each
 from scorekit.prices import ModelPrice

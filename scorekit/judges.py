@@ -31,12 +31,19 @@ from scorekit._core.checks import (
 )
 from scorekit._core.progress import reporting
 from scorekit._core.text import key_of
-from scorekit._judge.forks import renew_in_forks
 from scorekit._judge.journal import journal
 from scorekit._judge.ledger import Ledger, ledger
 from scorekit._judge.shelf import SCHEMA, Shelf
 from scorekit._judge.single_flight import SingleFlight
-from scorekit._judge.waiting import Queue, in_thread, is_sync, places_at, queue_of, run_to_end
+from scorekit._judge.waiting import (
+    Queue,
+    in_thread,
+    is_sync,
+    places_at,
+    queue_of,
+    renew_in_forks,
+    run_to_end,
+)
 from scorekit.errors import InputError, JudgeError, refuse, shown
 from scorekit.records import FrozenMapping, Record, is_mapping
 

@@ -25,7 +25,7 @@ import pytest
 from anthropic_server import AnthropicServer
 
 from scorekit import cases, claude
-from scorekit._claude import pace, schedule
+from scorekit._claude import pace
 from scorekit._claude.prompt import (
     ANSWER_SCHEMA,
     PROMPT_HASH,
@@ -268,7 +268,7 @@ def test_every_fault_is_a_result(
     """0.0, whose failure it was and of which kind; the fixture sees that nothing is left open."""
     fault, kind, message, n_calls, paid = row
     server.fault = fault
-    monkeypatch.setattr(schedule, "pause", lambda *_: 0.2)
+    monkeypatch.setattr(pace, "pause", lambda *_: 0.2)
     with judge_for(server, max_wait_seconds=0.7) as judge:
         result = form(judge)
         assert len(tasks_of(judge)) == 1
@@ -385,7 +385,7 @@ def test_alone_the_time_limit_counts_all(server: Any, clock: Clock, fault: str) 
         judge.judge(PAIR)
         server.fault = fault
         asked = pool.submit(error_of, judge, PAIR)
-        plan = judge._service.pace.schedule
+        plan = judge._service.pace
         assert until(lambda: len(server.requests) == 2 and len(plan) == 1 and not plan.under_way)
         clock.pass_by(120.0)
         error = asked.result()
@@ -407,7 +407,7 @@ def test_a_question_can_be_given_up_in_a_pause(server: Any) -> None:
     with judge_for(server, max_concurrency=1) as judge:
         asyncio.run(impatient())
         assert len(tasks_of(judge)) == 1
-        assert not len(judge._service.pace.schedule)
+        assert not len(judge._service.pace)
     assert len(server.requests) == 1
 
 

@@ -29,7 +29,7 @@ from scorekit import (
     score_sql_case,
     score_sql_cases,
 )
-from scorekit._claude import batch, connection, schedule
+from scorekit._claude import batch, connection, pace
 from scorekit._judge import claims, journal
 from scorekit._judge.shelf import Shelf
 from scorekit._judge.store import TextStore
@@ -45,7 +45,7 @@ def _quick(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
         monkeypatch.setenv(name, str(tmp_path))
     monkeypatch.setattr(batch, "FIRST_POLL_SECONDS", 0.01)
     monkeypatch.setattr(batch, "LONGEST_POLL_SECONDS", 0.05)
-    monkeypatch.setattr(schedule, "pause", lambda *_: 0.01)
+    monkeypatch.setattr(pace, "pause", lambda *_: 0.01)
 
 
 @pytest.fixture

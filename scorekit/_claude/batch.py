@@ -14,9 +14,8 @@ import attrs
 import httpx2
 
 from scorekit._claude.connection import RESULTS
-from scorekit._claude.pace import limited
+from scorekit._claude.pace import Passing, Question, limited
 from scorekit._claude.prompt import Answer, is_object, template_variables
-from scorekit._claude.schedule import Passing, Question
 from scorekit._claude.service import Refusal, highest_cost
 from scorekit._core.text import key_of
 from scorekit._judge.journal import decoded
@@ -97,8 +96,9 @@ class Batches:
         self._identity = identity
         self._journal = journal
         self._progress = progress
-        self._client: Any = service.usable_client()
-        self._batches = self._client.messages.batches.with_raw_response
+        client: Any = service.usable_client()
+        self._get = client.get
+        self._batches = client.messages.batches.with_raw_response
         self._asked: dict[str, _Asked] = {}
         self._max_questions = MAX_QUESTIONS
         self._paid = Ledger(service.budget, ledger.get())
@@ -364,7 +364,7 @@ class Batches:
     async def _lines(self, batch: str) -> list[dict[str, Any]]:
         """Return the results of a batch; reading them again costs nothing."""
         path = RESULTS.format(batch)
-        get = partial(self._client.get, path, cast_to=httpx2.Response)
+        get = partial(self._get, path, cast_to=httpx2.Response)
         lines: list[dict[str, Any]] = await self._called(get, read=_lines)
         return lines
 

@@ -16,7 +16,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from scorekit._claude.limits import Breaker, Budget
-from scorekit._claude.pace import Pace, limited
+from scorekit._claude.pace import Pace, Passing, Question, limited
 from scorekit._claude.prompt import (
     SERVER_ERROR,
     TEMPLATE,
@@ -26,7 +26,6 @@ from scorekit._claude.prompt import (
     error_kind,
     messages_request,
 )
-from scorekit._claude.schedule import Passing, Question, Schedule
 from scorekit._claude.settings import Settings, check_key
 from scorekit._core.progress import say_waiting
 from scorekit._judge.ledger import Ledger, ledger
@@ -92,13 +91,11 @@ class Service:
         self.settings = settings
         self.breaker = Breaker(settings.max_concurrency)
         self.pace = Pace(
-            Schedule(
-                max_concurrency=settings.max_concurrency,
-                per_minute=settings.requests_per_minute,
-                max_wait_seconds=settings.max_wait_seconds,
-                timeout_seconds=settings.timeout_seconds,
-                on_change=_tell,
-            )
+            max_concurrency=settings.max_concurrency,
+            per_minute=settings.requests_per_minute,
+            max_wait_seconds=settings.max_wait_seconds,
+            timeout_seconds=settings.timeout_seconds,
+            on_change=_tell,
         )
         self.budget = Budget(settings.max_calls, settings.max_cost_usd)
         self._lock = threading.Lock()
@@ -256,7 +253,7 @@ class Service:
         cost: float | None = None  # unknown
         usage: Mapping[str, int] | None = None
         was_taken = True
-        left = self.pace.schedule.seconds_for(question, seconds, self.pace.now())
+        left = self.pace.seconds_for(question, seconds)
         try:
             async with limited(left):
                 body = await self.exchange(create(**request))

@@ -12,7 +12,7 @@ from collections.abc import Collection
 from pathlib import Path
 from typing import ClassVar, Final
 
-from scorekit._judge.forks import renew_in_forks
+from scorekit._judge.waiting import renew_in_forks
 
 NAME: Final = "claims"
 """Of the file whose bytes stand for keys."""

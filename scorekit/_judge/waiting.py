@@ -5,15 +5,15 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import contextvars
+import os
 import threading
 from collections.abc import Callable, Coroutine
 from concurrent.futures import CancelledError, Future
 from contextvars import ContextVar
-from typing import Any, TypeVar
-from weakref import WeakValueDictionary
+from typing import Any, Final, TypeVar
+from weakref import WeakKeyDictionary, WeakValueDictionary
 
 from scorekit._core.checks import check_number
-from scorekit._judge.forks import renew_in_forks
 
 T = TypeVar("T")
 
@@ -32,6 +32,23 @@ LATE_SECONDS = 2.0
 
 ENDED_WITHIN_SECONDS = 10.0
 """How long an interrupt waits until what it interrupts has ended."""
+
+
+_renewals: Final = WeakKeyDictionary[Any, Callable[[Any], object]]()
+
+
+def renew_in_forks(thing: T, renew: Callable[[T], object]) -> None:
+    """Let *renew* make anew what *thing* has, in every process that is forked from here on."""
+    _renewals[thing] = renew
+
+
+def _renew() -> None:
+    for thing, renew in list(_renewals.items()):
+        renew(thing)
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_renew)
 
 
 class Caller:
