@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections.abc import Callable
 from typing import Literal, NamedTuple
 
@@ -337,26 +338,38 @@ class _Found(NamedTuple):
 
 
 def suite_verdict(
-    before: Attempts, after: Attempts, asked: Asked, groups: Groups | None = None
+    before: Attempts,
+    after: Attempts,
+    asked: Asked,
+    groups: Groups | None = None,
+    n_unseen: int | None = None,
 ) -> SuiteVerdict:
     """
-    Judge cases by Student's t over their changes, repeats by permutation.
+    Judge cases by Student's t over their changes, repeats by permutation, a growing run by bets.
 
-    With several repeats the attempts at a case are its means in each of them.
+    With several repeats the attempts at a case are its means in each of them. *n_unseen* is the
+    number of cases that a growing run does not have yet: all is undecided while there are some, as
+    those done first may be easier. It is None for a run that does not grow.
     """
     deltas = after.means - before.means
     group_of: Groups = np.arange(deltas.size) if groups is None else groups
-    bounds = None
-    if asked.margin is not None:
-        bounds = unseen_interval(deltas, group_of, asked.confidence_level)
-    if max(asked.n_repeats) > 1:
+    repeats = None
+    if n_unseen is not None:
+        found = _by_bets(before, after, asked)
+    elif max(asked.n_repeats) > 1:
         repeats = _Repeats.of(before, after, asked.n_repeats)
         found = repeats.judge(asked)
-        if bounds is not None:
-            bounds = repeats.widen(bounds, mean_of(deltas), asked.confidence_level)
     else:
         found = _over_cases(before, after, groups, asked)
-    is_single = before.are_single and after.are_single
+    within = None
+    if asked.margin is not None:
+        bounds = found.interval
+        if n_unseen is None:
+            bounds = unseen_interval(deltas, group_of, asked.confidence_level)
+        if repeats is not None:
+            bounds = repeats.widen(bounds, mean_of(deltas), asked.confidence_level)
+        within = _margin_verdict(bounds, asked.margin, n_unseen or 0)
+    is_single = before.are_single and after.are_single and repeats is None
     return SuiteVerdict(
         delta=mean_of(deltas),
         interval=found.interval,
@@ -365,19 +378,22 @@ def suite_verdict(
         rise_p_value=found.p_values[1],
         significance_level=asked.significance_level,
         test=found.test,
-        question="cases like these" if found.spread is None else "these cases",
+        question="the cases so far"
+        if n_unseen
+        else "cases like these"
+        if repeats is None
+        else "these cases",
         verdict="inconclusive",
         minimum_detectable_effect=found.effect,
         cannot_see=_what_to_add(asked, groups) if found.least > asked.strict else None,
-        within_margin=None
-        if bounds is None or asked.margin is None
-        else _margin_verdict(bounds, asked.margin),
+        within_margin=within,
         n_cases=deltas.size,
         n_groups=None if groups is None else int(groups.max()) + 1,
-        n_changed=int(np.count_nonzero(deltas)) if is_single and found.spread is None else None,
+        n_changed=int(np.count_nonzero(deltas)) if is_single else None,
         n_repeats=asked.n_repeats,
         repeat_spread=found.spread,
-        is_unequal=found.spread is None and bool((before.sizes != after.sizes).any()),
+        n_unseen=n_unseen or 0,
+        is_unequal="t" in found.test.split() and bool((before.sizes != after.sizes).any()),
     )
 
 
@@ -509,17 +525,11 @@ class _Repeats(NamedTuple):
     def _low(old: tuple[float, ...], new: tuple[float, ...], error: float) -> float:
         """Return the least rise that permutation does not refute."""
 
-        def refuted(rise: float) -> bool:
-            shifted = tuple(one - rise for one in new)
-            return permutation_p_value(shifted, old) <= error * (1.0 + ROUNDING)
+        def is_possible(step: int) -> int:
+            shifted = tuple(one - (step * NEAR - 1.0) for one in new)
+            return permutation_p_value(shifted, old) > error * (1.0 + ROUNDING)
 
-        low, high = -1.0, 1.0
-        if not refuted(low):
-            return low
-        while high - low > NEAR:
-            middle = (low + high) / 2.0
-            low, high = (middle, high) if refuted(middle) else (low, middle)
-        return low
+        return bisect_left(range(round(2.0 / NEAR)), 1, key=is_possible) * NEAR - 1.0
 
     def widen(self, bounds: Interval, delta: float, confidence_level: float) -> Interval:
         """Return bounds of a mean change that allow for the spread of repeats too."""
@@ -529,18 +539,11 @@ class _Repeats(NamedTuple):
         return attrs.evolve(bounds, low=max(-1.0, low), high=min(1.0, high))
 
 
-def anytime_verdict(
-    before: Attempts, after: Attempts, asked: Asked, n_unseen: int = 0
-) -> SuiteVerdict:
-    """
-    Judge the cases seen so far by betting on their changes: it holds at any number of looks.
-
-    All is undecided while *n_unseen* cases are left: those done first may be easier.
-    """
+def _by_bets(before: Attempts, after: Attempts, asked: Asked) -> _Found:
+    """Judge the cases seen so far by betting on their changes: it holds at any number of looks."""
     deltas = after.means - before.means
     n, level = deltas.size, asked.confidence_level
     low, high, p_values = betting_interval(deltas, level)
-    interval = Interval(low=low, high=high, confidence_level=level, method="betting")
     stderr = grouped_error(deltas, np.arange(n))
     z_power = normal_quantile(2 * POWER - 1)
 
@@ -550,24 +553,12 @@ def anytime_verdict(
         bound = float(boundary(np.array([squares]), 1.0 - 2.0 * asked.strict)[0]) / n
         return bound + z_power * stderr
 
-    return SuiteVerdict(
-        delta=mean_of(deltas),
-        interval=interval,
-        p_value=p_values[0],
-        adjusted_p_value=p_values[0],
-        rise_p_value=p_values[1],
-        significance_level=asked.significance_level,
+    return _Found(
         test="betting",
-        question="the cases so far" if n_unseen else "cases like these",
-        verdict="inconclusive",
-        minimum_detectable_effect=_least_effect(mean_of(before.means), reach) if n > 1 else None,
-        cannot_see=None,
-        within_margin=None
-        if asked.margin is None
-        else _margin_verdict(interval, asked.margin, n_unseen),
-        n_cases=n,
-        n_groups=None,
-        n_unseen=n_unseen,
+        interval=Interval(low=low, high=high, confidence_level=level, method="betting"),
+        p_values=p_values,
+        effect=_least_effect(mean_of(before.means), reach) if n > 1 else None,
+        least=0.0,
     )
 
 
