@@ -21,9 +21,11 @@ from scorekit._core.checks import (
     check_text,
 )
 from scorekit._core.columns import by_id
+from scorekit._core.sums import exact_mean
 from scorekit._sheet.model import ROWS_AT_MOST, Scale, Sheet, Table, line_of, row_of, sheet_of
 from scorekit._sheet.text import table_lines
-from scorekit._stats.bounded import DECIMAL_NOISE, Floats, Groups, mean_of
+from scorekit._stats.bounded import DECIMAL_NOISE, Floats, Groups
+from scorekit._stats.components import numbered
 from scorekit._stats.dependence import are_contradicted
 from scorekit._stats.exact_tests import (
     fall_p_values,
@@ -37,7 +39,6 @@ from scorekit.records import (
     UNDECIDED,
     UNKNOWN,
     Cases,
-    CaseSql,
     FrozenMapping,
     Record,
     Report,
@@ -410,13 +411,14 @@ class Comparison(Report):
         return f", or make {enough} attempts at each case in both runs"
 
     def _check_question(self, on: str) -> None:
-        check_choice("on", on, ("evidence", "cases", "suite", "margin", "worse", "floor"))
-        if on in ("margin", "worse") and self.suite.within_margin is None:
-            words = "'evidence', 'cases', 'suite' or 'floor'"
-            refuse("on", f"{words} where compare_reports() was given no margin", on)
-        if on == "floor" and self.floor is None:
-            words = "'evidence', 'cases', 'suite', 'margin' or 'worse'"
-            refuse("on", f"{words} where compare_reports() was given no floor", on)
+        given = {"margin": self.suite.within_margin is not None, "floor": self.floor is not None}
+        needs = {"margin": "margin", "worse": "margin", "floor": "floor"}
+        check_choice("on", on, ("evidence", "cases", "suite", *needs))
+        if on in needs and not given[needs[on]]:
+            words = ["'evidence'", "'cases'", "'suite'"]
+            words += [f"'{word}'" for word, need in needs.items() if need != needs[on]]
+            domain = f"{', '.join(words[:-1])} or {words[-1]}"
+            refuse("on", f"{domain} where compare_reports() was given no {needs[on]}", on)
 
     def _failing(self) -> Reason:
         """Return the cases that newly fail, by the kind of their failure."""
@@ -1014,7 +1016,7 @@ class _Plan(NamedTuple):
         if one is not None and not pair.ends:
             return one
         worst, best = (self._judge(pair, asked, pair.every_id, sides) for sides in pair.ends)
-        low, high = (mean_of(after.means - before.means) for before, after in pair.ends)
+        low, high = (exact_mean(after.means - before.means) for before, after in pair.ends)
         n_unscored = len(pair.every_id) - len(pair.case_ids)
         one = without_scores(worst, best) if one is None else one
         one = attrs.evolve(one, n_unscored=n_unscored, n_unknown=pair.n_unknown)
@@ -1037,17 +1039,14 @@ class _SingleCases:
         self.are_tested = not (plan.anytime or plan.repeated)
         found = [least_p_values(pair.before, pair.after) for pair in pairs if self.are_tested]
         self.least: Floats = np.sort(np.concatenate(found)) if found else np.empty(0)
-        self.count = self.are_tested and one_system and self._least_by_design() <= self.level
-        """Whether they stop a job where they are significant."""
-
-    def _least_by_design(self) -> float:
-        """Return the least p value that any outcome of so many attempts could have."""
         sizes = {
-            sides
-            for pair in self.pairs
-            for sides in zip(pair.before.sizes.tolist(), pair.after.sizes.tolist(), strict=True)
+            both
+            for pair in pairs
+            for both in zip(pair.before.sizes.tolist(), pair.after.sizes.tolist(), strict=True)
         }
-        return min((least_p_value(*both) for both in sizes), default=1.0)
+        by_design = min((least_p_value(*both) for both in sizes), default=1.0)
+        self.count = self.are_tested and one_system and by_design <= self.level
+        """Whether they stop a job where they are significant."""
 
     @property
     def can_be_significant(self) -> bool:
@@ -1173,25 +1172,21 @@ def _change(
     )
 
 
-def _with_sql(changes: Iterable[CaseChange], old: Side, new: Side) -> Iterable[CaseChange]:
-    """Return changes with the queries of their cases, if reports have any."""
-    if not (old.sql or new.sql):
-        return changes
-    return [
-        _with_queries(one, old.sql.get(one.case_id), new.sql.get(one.case_id)) for one in changes
-    ]
-
-
-def _with_queries(change: CaseChange, before: CaseSql | None, after: CaseSql | None) -> CaseChange:
-    known = after or before
-    if known is None:
-        return change
-    return attrs.evolve(
-        change,
-        baseline_generated=before.generated if before else (),
-        current_generated=after.generated if after else (),
-        expected=known.expected,
-    )
+def _with_sql(changes: Iterable[CaseChange], old: Side, new: Side) -> Iterator[CaseChange]:
+    """Yield changes with the queries of their cases, if reports have any."""
+    for change in changes:
+        before, after = old.sql.get(change.case_id), new.sql.get(change.case_id)
+        known = after or before
+        yield (
+            change
+            if known is None
+            else attrs.evolve(
+                change,
+                baseline_generated=before.generated if before else (),
+                current_generated=after.generated if after else (),
+                expected=known.expected,
+            )
+        )
 
 
 def _told(suites: Mapping[str, SuiteVerdict]) -> list[str]:
@@ -1284,13 +1279,11 @@ def _clusters(clusters: object) -> Mapping[str, Any]:
 
 def _groups(clusters: Mapping[str, Any], case_ids: Sequence[str]) -> Groups:
     """Return the group of each case, numbered from 0."""
-    number_of: dict[object, int] = {}
-    numbers: list[int] = []
+    labels: list[object] = []
     for case_id in case_ids:
         if case_id not in clusters:
             refuse("clusters", f"a mapping with a group for {shown(case_id)}", clusters)
-        group = clusters[case_id]
-        if not isinstance(group, str | Integral):
-            refuse(f"clusters[{shown(case_id)}]", "a string or an integer", group, TypeError)
-        numbers.append(number_of.setdefault(group, len(number_of)))
-    return np.array(numbers)
+        labels.append(clusters[case_id])
+        if not isinstance(labels[-1], str | Integral):
+            refuse(f"clusters[{shown(case_id)}]", "a string or an integer", labels[-1], TypeError)
+    return numbered(labels)

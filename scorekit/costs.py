@@ -29,9 +29,9 @@ from scorekit._core.columns import (
     split_missing,
     takes_columns,
 )
-from scorekit._core.sums import exact_fraction
+from scorekit._core.sums import exact_fraction, exact_mean
 from scorekit._core.tails import ROUNDING, trouble
-from scorekit._stats.bounded import Floats, Groups, mean_of
+from scorekit._stats.bounded import Floats, Groups
 from scorekit._stats.ratios import Ends, paired_price_ends, ratio_ends, shared_error
 from scorekit.errors import InputError, refuse
 from scorekit.intervals import (
@@ -398,8 +398,8 @@ def pass_cost_interval(
     scale = float(costs.max()) or 1.0  # scaled, no sum can overflow
     low, high = ratio_ends(
         cost,
-        (mean_of(costs / scale), cost_ends.low / scale, cost_ends.high / scale),
-        (mean_of(passes), rate.low, rate.high),
+        (exact_mean(costs / scale), cost_ends.low / scale, cost_ends.high / scale),
+        (exact_mean(passes), rate.low, rate.high),
         shared_error(costs / scale, passes, codes),
     )
     return Interval(

@@ -13,9 +13,10 @@ from numpy.typing import NDArray
 
 from scorekit._core.attempts import Attempts
 from scorekit._core.roots import root
+from scorekit._core.sums import exact_mean
 from scorekit._sheet.model import Fields, Sheet
 from scorekit._stats.betting import betting_interval, boundary
-from scorekit._stats.bounded import Floats, Groups, grouped_error, mean_of
+from scorekit._stats.bounded import Floats, Groups, grouped_error
 from scorekit._stats.exact_tests import permutation_p_value
 from scorekit.intervals import (
     Interval,
@@ -367,11 +368,11 @@ def suite_verdict(
         if n_unseen is None:
             bounds = unseen_interval(deltas, group_of, asked.confidence_level)
         if repeats is not None:
-            bounds = repeats.widen(bounds, mean_of(deltas), asked.confidence_level)
+            bounds = repeats.widen(bounds, exact_mean(deltas), asked.confidence_level)
         within = _margin_verdict(bounds, asked.margin, n_unseen or 0)
     is_single = before.are_single and after.are_single and repeats is None
     return SuiteVerdict(
-        delta=mean_of(deltas),
+        delta=exact_mean(deltas),
         interval=found.interval,
         p_value=found.p_values[0],
         adjusted_p_value=found.p_values[0],
@@ -421,7 +422,7 @@ def _over_cases(before: Attempts, after: Attempts, groups: Groups | None, asked:
     deltas = after.means - before.means
     group_of: Groups = np.arange(deltas.size) if groups is None else groups
     n_groups = int(group_of.max()) + 1
-    n, delta = effective_groups(group_of), mean_of(deltas)
+    n, delta = effective_groups(group_of), exact_mean(deltas)
     fewer = np.minimum(before.sizes, after.sizes)
     left_out = sum(float(_left_out(side, fewer).sum()) for side in (before, after))
     stderr = math.hypot(grouped_error(deltas, group_of), math.sqrt(left_out) / deltas.size)
@@ -450,7 +451,7 @@ def _over_cases(before: Attempts, after: Attempts, groups: Groups | None, asked:
             seen, by_chance = stderr**2 + added, stderr**2 + added * per_attempt
             return quantiles[0] * math.sqrt(seen) + quantiles[1] * math.sqrt(by_chance)
 
-        effect = _least_effect(mean_of((before.means + after.means) / 2.0), reach)
+        effect = _least_effect(exact_mean((before.means + after.means) / 2.0), reach)
     floored = max(p_values[0], least), max(p_values[1], least)
     return _Found(test, interval, floored, effect, least)
 
@@ -495,7 +496,7 @@ class _Repeats(NamedTuple):
     def of(cls, before: Attempts, after: Attempts, n_repeats: tuple[int, int]) -> _Repeats:
         """Pool the variance of either side's repeats."""
         old, new = (
-            tuple(mean_of(column) for column in side.scores.reshape(-1, n).T)
+            tuple(exact_mean(column) for column in side.scores.reshape(-1, n).T)
             for side, n in zip((before, after), n_repeats, strict=True)
         )
         squares = sum(float(np.var(side)) * len(side) for side in (old, new))
@@ -557,7 +558,7 @@ def _by_bets(before: Attempts, after: Attempts, asked: Asked) -> _Found:
         test="betting",
         interval=Interval(low=low, high=high, confidence_level=level, method="betting"),
         p_values=p_values,
-        effect=_least_effect(mean_of(before.means), reach) if n > 1 else None,
+        effect=_least_effect(exact_mean(before.means), reach) if n > 1 else None,
         least=0.0,
     )
 
