@@ -20,12 +20,11 @@ from scorekit._core.checks import (
     check_number,
     check_text,
 )
-from scorekit._core.columns import by_id
+from scorekit._core.columns import by_id, numbered
 from scorekit._core.sums import exact_mean
 from scorekit._sheet.model import ROWS_AT_MOST, Scale, Sheet, Table, line_of, row_of, sheet_of
 from scorekit._sheet.text import table_lines
 from scorekit._stats.bounded import DECIMAL_NOISE, Floats, Groups
-from scorekit._stats.components import numbered
 from scorekit._stats.dependence import are_contradicted
 from scorekit._stats.exact_tests import (
     fall_p_values,
@@ -1279,11 +1278,11 @@ def _clusters(clusters: object) -> Mapping[str, Any]:
 
 def _groups(clusters: Mapping[str, Any], case_ids: Sequence[str]) -> Groups:
     """Return the group of each case, numbered from 0."""
-    labels: list[object] = []
+    labels: list[str | int] = []
     for case_id in case_ids:
         if case_id not in clusters:
             refuse("clusters", f"a mapping with a group for {shown(case_id)}", clusters)
         labels.append(clusters[case_id])
         if not isinstance(labels[-1], str | Integral):
             refuse(f"clusters[{shown(case_id)}]", "a string or an integer", labels[-1], TypeError)
-    return numbered(labels)
+    return numbered(labels)[1]

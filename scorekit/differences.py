@@ -23,6 +23,7 @@ from scorekit.intervals import (
     clustered_stderr,
     effective_groups,
     group_sums,
+    interval_around,
     t_quantile,
     two_sided_p,
 )
@@ -160,12 +161,9 @@ def paired_difference(
     if stderr:
         df = effective_groups(codes) - 1.0
         reach = t_quantile(confidence_level, df) * stderr
-        interval = Interval(
-            low=delta - scale * reach,
-            high=delta + scale * reach,
-            confidence_level=confidence_level,
-            method="t" if clusters is None else "clustered t",
-        )
+        ends = delta - scale * reach, delta + scale * reach
+        method = "t" if clusters is None else "clustered t"
+        interval = interval_around(delta, ends, confidence_level, method)
         p = two_sided_p(abs(delta) / scale / stderr, df)
     return PairedDifference(
         delta=delta,
@@ -340,12 +338,8 @@ def unpaired_difference(
         if stderr:
             welch = satterthwaite(errors, (old.size, new.size))
             reach = t_quantile(confidence_level, welch) * stderr
-            interval = Interval(
-                low=scale * (delta - reach),
-                high=scale * (delta + reach),
-                confidence_level=confidence_level,
-                method="Welch's t",
-            )
+            ends = scale * (delta - reach), scale * (delta + reach)
+            interval = interval_around(scale * delta, ends, confidence_level, "Welch's t")
             p = two_sided_p(abs(delta) / stderr, welch)
         if bounds is not None:
             lowest, highest = limits
@@ -387,12 +381,8 @@ def _bounded_difference(
         return math.hypot(*(side.mean - side.end(error) for side in ends))
 
     error = (1.0 - confidence_level) / 2.0
-    interval = Interval(
-        low=span * (delta - reach(error, down=True)),
-        high=span * (delta + reach(error, down=False)),
-        confidence_level=confidence_level,
-        method="gaffke",
-    )
+    ends = span * (delta - reach(error, down=True)), span * (delta + reach(error, down=False))
+    interval = interval_around(span * delta, ends, confidence_level, "gaffke")
 
     def excess(z: float) -> float:  # the reach is nearly proportional to normal quantiles
         return reach(two_sided_p(z, math.inf) / 2.0, down=delta > 0.0) - abs(delta)

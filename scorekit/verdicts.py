@@ -21,6 +21,7 @@ from scorekit._stats.exact_tests import permutation_p_value
 from scorekit.intervals import (
     Interval,
     effective_groups,
+    interval_around,
     normal_quantile,
     t_quantile,
     two_sided_p,
@@ -431,12 +432,8 @@ def _over_cases(before: Attempts, after: Attempts, groups: Groups | None, asked:
     if n_groups > 1 and stderr:
         tail = two_sided_p(abs(delta) / stderr, n - 1.0) / 2.0
         half = t_quantile(asked.confidence_level, n - 1.0) * stderr
-        interval = Interval(
-            low=max(-1.0, delta - half),
-            high=min(1.0, delta + half),
-            confidence_level=asked.confidence_level,
-            method=test,
-        )
+        ends = max(-1.0, delta - half), min(1.0, delta + half)
+        interval = interval_around(delta, ends, asked.confidence_level, test)
     else:
         tail = 0.5 if abs(delta) <= ROUNDING else 0.0
         interval = unseen_interval(deltas, group_of, asked.confidence_level)
