@@ -66,12 +66,13 @@ ONE_REPORT = "if attempts at a case are independent: copies of one answer fall t
 """What is said where single cases of one report stop a job."""
 
 REMEDY = (
-    "copies of one answer look like this too: make one attempt a case or repeat the suite, pass "
-    'attempts="independent" where attempts are no copies, or cannot_tell="pass" to go on'
+    "copies of one answer look like this too: if attempts are copies, make one a case or repeat "
+    'the suite; if not, use compare_reports(attempts="independent"); '
+    'raise_for_regressions(cannot_tell="pass") goes on'
 )
 """What is said where a fall cannot be told from a copied answer that flipped."""
 
-GO_ON = 'cannot_see="pass" goes on all the same'
+GO_ON = 'raise_for_regressions(cannot_see="pass") goes on all the same'
 """What is said where a gate is blind."""
 
 NOT_INDEPENDENT = (
@@ -410,14 +411,13 @@ class Comparison(Report):
         return f", or make {enough} attempts at each case in both runs"
 
     def _check_question(self, on: str) -> None:
-        given = {"margin": self.suite.within_margin is not None, "floor": self.floor is not None}
-        needs = {"margin": "margin", "worse": "margin", "floor": "floor"}
-        check_choice("on", on, ("evidence", "cases", "suite", *needs))
-        if on in needs and not given[needs[on]]:
-            words = ["'evidence'", "'cases'", "'suite'"]
-            words += [f"'{word}'" for word, need in needs.items() if need != needs[on]]
-            domain = f"{', '.join(words[:-1])} or {words[-1]}"
-            refuse("on", f"{domain} where compare_reports() was given no {needs[on]}", on)
+        within = self.suite.within_margin
+        needed = {"margin": within, "worse": within, "floor": self.floor}
+        check_choice("on", on, ("evidence", "cases", "suite", *needed))
+        if needed.get(on, on) is None:
+            what = "floor" if on == "floor" else "margin"
+            given = f"where compare_reports() was given no {what}"
+            refuse("on", f"'evidence', 'cases' or 'suite' {given}", on)
 
     def _failing(self) -> Reason:
         """Return the cases that newly fail, by the kind of their failure."""
@@ -850,8 +850,10 @@ def compare_reports(
     )
     plan.check()
     chosen = _chosen(metrics, olds, news)
-    olds, news = without_copies(olds, news)
-    n_repeats, given = (len(olds), len(news)), plan.n_repeats
+    given = plan.n_repeats
+    if plan.repeated:
+        olds, news = without_copies(olds, news)
+    n_repeats = len(olds), len(news)
     plan = plan._replace(n_repeats=n_repeats)
     old, new = (
         (Side.together(name, sides) if plan.repeated else sides[0]).only(chosen)
