@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 
 from scorekit._core.attempts import Attempts, CaseScores
-from scorekit._core.checks import check_items, check_scores, is_ordered
+from scorekit._core.checks import check_items, check_scores, is_missing, is_ordered
 from scorekit._core.columns import by_id
 from scorekit._stats.passes import score_each
 from scorekit.errors import refuse, shown
@@ -205,6 +205,8 @@ def without_copies(olds: list[Side], news: list[Side]) -> tuple[list[Side], list
     that never varies.  Where reports that are not the same differ in a few cases, others are the
     same by chance, and all are kept.
     """
+    if len(olds) == len(news) == 1:
+        return olds, news
     once, gaps = list[list[Side]](), list[int]()
     for sides in (olds, news):
         kept = list[tuple[Side, dict[tuple[SuiteKey, str], Reach]]]()
@@ -260,7 +262,7 @@ def read_side(name: str, run: object) -> Side:
 
 
 def _from_mapping(name: str, run: Mapping[str, Any]) -> ReportScores:
-    """Read scores by case; of unknown ones, None, both ends are kept."""
+    """Read scores by case; of missing ones both ends are kept."""
     suite: SuiteKey = "score", None
     known: dict[str, tuple[float, ...]] = {}
     ends: dict[str, Ends] = {}
@@ -269,12 +271,12 @@ def _from_mapping(name: str, run: Mapping[str, Any]) -> ReportScores:
         if set(map(type, items)) <= PLAIN and _are_scores(items):  # of which there can be many
             known[case] = tuple(map(float, items))
             continue
-        unknown = [item is None for item in items]
+        unknown = list(map(is_missing, items))
         if not any(unknown):
             known[case] = _scores(name, case, value)
             continue
         low, high = (
-            _scores(name, case, [end if item is None else item for item in items])
+            _scores(name, case, [end if is_missing(item) else item for item in items])
             for end in (0.0, 1.0)
         )
         ends[case] = low, high
