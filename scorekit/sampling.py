@@ -54,11 +54,11 @@ from scorekit._stats.extrapolation import Fit, beta_pass_at_k
 from scorekit._stats.passes import estimate_suite, estimate_task, refuse_stopped, score_each
 from scorekit._stats.suites import Insufficient, Suite, count_used, on_scale
 from scorekit.errors import InputError, refuse, shown
-from scorekit.intervals import Interval, check_bounds, normal_quantile, wilson
+from scorekit.intervals import Interval, check_bounds, interval_around, normal_quantile, wilson
 from scorekit.records import Record, is_mapping, listing
 
 
-def _or_unknown(number: float) -> float | None:
+def or_unknown(number: float) -> float | None:
     """Make NaN equal to itself, or no result that holds one would equal its copy."""
     return None if math.isnan(number) else number
 
@@ -69,9 +69,9 @@ class SuiteEstimate(Record):
 
     notation: ClassVar[str] = ""
 
-    score: float = attrs.field(eq=_or_unknown)
+    score: float = attrs.field(eq=or_unknown)
     """The estimate in ``[0, 1]``, or within the bounds of the scale; higher is better."""
-    failure: float = attrs.field(eq=_or_unknown)
+    failure: float = attrs.field(eq=or_unknown)
     """``1 - score``, or what the score lacks of the highest, with full precision even if the score
     rounds to it."""
     k: int
@@ -852,7 +852,7 @@ both successes and failures nothing can be extrapolated
     fit = Fit(n, c)
 
     def estimate(k: int) -> ExtrapolatedPassAtK:
-        low, high = fit.score_range(k, normal_quantile(confidence_level) ** 2 / 2.0)
+        ends = fit.score_range(k, normal_quantile(confidence_level) ** 2 / 2.0)
         score = beta_pass_at_k(fit.mean_rate, fit.correlation, k)
         return ExtrapolatedPassAtK(
             score=score,
@@ -861,12 +861,7 @@ both successes and failures nothing can be extrapolated
             correlation=fit.correlation,
             n_tasks=n.size,
             max_samples=int(n.max()),
-            interval=Interval(
-                low=min(low, score),
-                high=max(high, score),
-                confidence_level=confidence_level,
-                method="beta-binomial likelihood",
-            ),
+            interval=interval_around(score, ends, confidence_level, "beta-binomial likelihood"),
         )
 
     return _of_each(ks, k, estimate)

@@ -19,6 +19,7 @@ from scorekit._sql.prove.dependencies import is_equation
 from scorekit._sql.prove.logic import with_canonical_names
 from scorekit._sql.prove.normal import (
     Arm,
+    As,
     FullJoin,
     LeftJoins,
     Sorted,
@@ -39,7 +40,7 @@ from scorekit._sql.prove.rule import (
     uses,
     with_aggregates,
 )
-from scorekit._sql.prove.scalars import As, in_order, is_boolean, is_literal
+from scorekit._sql.prove.scalars import in_order, is_boolean, is_literal
 from scorekit._sql.prove.scope import derived_in
 from scorekit._sql.read import bare_columns
 from scorekit._sql.tree import (
@@ -841,8 +842,7 @@ def conditions_on_keys_first(select: Select, view: View) -> Node | None:
 @rule("aggregate simplified", Select)
 def plain_aggregates(select: Select, view: View) -> Node | None:
     """``COUNT(DISTINCT x)`` counts each x once anyway where no two rows of a group share it; COUNT
-    of what is never NULL counts rows; what the keys determine is its own least value; and a sum
-    of ones and noughts counts, but for the sum of nothing, which no group is.
+    of what is never NULL counts rows; and what the keys determine is its own least value.
     """
     rows, keys = view.rows_of(select), select.keys or ()
     found: dict[Aggregate, Scalar] = {}
@@ -859,10 +859,6 @@ def plain_aggregates(select: Select, view: View) -> Node | None:
                     found[agg] = value
             elif agg.function == "count" and not agg.distinct and rows.never_null(this):
                 found[agg] = Aggregate("count")
-            elif (agg.function, agg.distinct) == ("sum", False) and isinstance(this, Case):
-                values = [when.value for when in this.whens], this.default
-                if select.keys is not None and values == ([ONE], integer(0)):
-                    found[agg] = Aggregate("count", attrs.evolve(this, default=NULL))
     return of_groups(select, found)
 
 
