@@ -232,7 +232,7 @@ FIRING: dict[str, Sequence[str]] = {
     "self join on a key removed": [
         "SELECT x.pay, y.rank FROM e x JOIN e y ON x.id = y.boss AND x.boss = y.id AND x.id = x.boss",
     ],
-    "single-row derived table to scalar subquery": [
+    "grouped derived table to scalar subqueries": [
         "SELECT e.id, x.m, x.k FROM e, (SELECT MAX(a) AS m, COUNT(*) AS k FROM n) x",
     ],
     "EXISTS to join": [
@@ -355,7 +355,7 @@ FIRING: dict[str, Sequence[str]] = {
         "postgres mysql any: SELECT x.s, x.i, SUM(x.s) FROM (SELECT DISTINCT pay + 1 AS s, id AS i FROM e) x GROUP BY x.i, x.s",
         "SELECT id, SUM(1) FROM e GROUP BY id",
     ],
-    "DISTINCT to EXISTS": [
+    "GROUP BY to scalar subqueries": [
         "SELECT DISTINCT e.id, e.pay FROM e, n WHERE n.a = e.pay",
         "SELECT DISTINCT e.id, n.a FROM e, n WHERE n.a = e.pay",
         "SELECT DISTINCT x.id FROM n, LATERAL (SELECT DISTINCT d.id FROM d WHERE d.size = n.a) x",
@@ -561,7 +561,7 @@ NEAR: dict[str, Sequence[str]] = {
         "SELECT x.pay, d.name FROM e x JOIN e y ON x.id = y.id LEFT JOIN d ON d.id = x.boss",
         "SELECT x.pay FROM (e x LEFT JOIN d ON d.id = x.boss) JOIN n ON n.a = x.id JOIN n z ON n.b = z.b",
     ],
-    "single-row derived table to scalar subquery": [
+    "grouped derived table to scalar subqueries": [
         "SELECT e.id, x.m FROM e, (SELECT MAX(a) AS m FROM n HAVING COUNT(*) > 1) x",
         "SELECT e.id, x.m, x.k FROM e, (SELECT MAX(a) AS m, 1 AS k FROM n) x",
         "SELECT e.id, x.m FROM e, (SELECT MAX(a) AS m FROM n WHERE b = (SELECT pay FROM e WHERE rank = 1)) x",
@@ -653,7 +653,7 @@ NEAR: dict[str, Sequence[str]] = {
         "SELECT id, SUM(name) FROM d GROUP BY id",
         "sqlite: SELECT x.s, x.i, SUM(x.s) FROM (SELECT DISTINCT pay + 1 AS s, id AS i FROM e) x GROUP BY x.i, x.s",
     ],
-    "DISTINCT to EXISTS": [
+    "GROUP BY to scalar subqueries": [
         "SELECT DISTINCT e.id, n.a FROM e, n WHERE n.a > e.pay",
         "SELECT DISTINCT e.pay FROM e, n WHERE n.a = e.pay",
         "SELECT DISTINCT id FROM d",
@@ -790,7 +790,7 @@ SAME: dict[str, Sequence[tuple[str, str]]] = {
         ("SELECT boss FROM e GROUP BY boss HAVING boss > 1", "SELECT boss FROM e WHERE boss > 1 GROUP BY boss"),
         ("SELECT boss, COUNT(*) FROM e GROUP BY boss HAVING boss > 1", "SELECT boss, COUNT(*) FROM e WHERE boss > 1 GROUP BY boss"),
     ],
-    "DISTINCT to EXISTS": [
+    "GROUP BY to scalar subqueries": [
         ("SELECT DISTINCT d.id FROM d JOIN e ON e.pay = d.size WHERE d.size > 1", "SELECT id FROM d WHERE size > 1 AND size IN (SELECT pay FROM e)"),
     ],
     "empty UNION arm removed": [

@@ -42,12 +42,12 @@ EQUAL = [
     ("foreign key join removed", "SELECT b.id + 1 FROM e JOIN e b ON e.boss = b.id WHERE b.id < 3", "SELECT boss + 1 FROM e WHERE boss < 3"),
     ("self join on a key removed", "SELECT x.pay, y.rank FROM e x JOIN e y ON x.id = y.id", "SELECT pay, rank FROM e"),
     ("self join on a key removed", "SELECT x.pay FROM e x, e y, e z WHERE x.id = y.boss AND y.boss = z.id AND z.rank > 1", "SELECT x.pay FROM e x, e y WHERE x.id = y.boss AND x.rank > 1"),
-    ("DISTINCT to EXISTS", "SELECT e.id FROM e JOIN (SELECT DISTINCT a FROM n) x ON x.a = e.pay", "SELECT id FROM e WHERE pay IN (SELECT a FROM n)"),
-    ("DISTINCT to EXISTS", "SELECT e.id FROM e JOIN (SELECT a, COUNT(*) FROM n GROUP BY a) x ON x.a = e.pay", "SELECT id FROM e WHERE pay IN (SELECT a FROM n)"),
+    ("GROUP BY to scalar subqueries", "SELECT e.id FROM e JOIN (SELECT DISTINCT a FROM n) x ON x.a = e.pay", "SELECT id FROM e WHERE pay IN (SELECT a FROM n)"),
+    ("grouped derived table to scalar subqueries", "SELECT e.id FROM e JOIN (SELECT a, COUNT(*) FROM n GROUP BY a) x ON x.a = e.pay", "SELECT id FROM e WHERE pay IN (SELECT a FROM n)"),
     ("EXISTS to join", "SELECT e.id FROM e WHERE EXISTS (SELECT 1 FROM d WHERE d.id = e.boss AND d.size = 1)", "SELECT e.id FROM e JOIN d ON d.id = e.boss AND d.size = 1"),
     ("EXISTS to join", "SELECT DISTINCT n.c FROM n WHERE EXISTS (SELECT 1 FROM e WHERE e.pay = n.a)", "SELECT DISTINCT n.c FROM n JOIN e ON e.pay = n.a"),
-    ("DISTINCT to EXISTS", "SELECT DISTINCT d.id FROM d JOIN e ON e.pay = d.size", "SELECT id FROM d WHERE size IN (SELECT pay FROM e)"),
-    ("single-row derived table to scalar subquery", "SELECT e.id FROM e, (SELECT MAX(a) AS m FROM n) x WHERE e.pay = x.m", "SELECT id FROM e WHERE pay = (SELECT MAX(a) FROM n)"),
+    ("GROUP BY to scalar subqueries", "SELECT DISTINCT d.id FROM d JOIN e ON e.pay = d.size", "SELECT id FROM d WHERE size IN (SELECT pay FROM e)"),
+    ("grouped derived table to scalar subqueries", "SELECT e.id FROM e, (SELECT MAX(a) AS m FROM n) x WHERE e.pay = x.m", "SELECT id FROM e WHERE pay = (SELECT MAX(a) FROM n)"),
     ("unused columns removed", "SELECT x.a FROM (SELECT a, b, COUNT(*) AS k FROM n GROUP BY a, b) x JOIN e ON e.id = x.k WHERE e.pay = 1", "SELECT x.a FROM (SELECT a, COUNT(*) AS k FROM n GROUP BY b, a) x JOIN e ON e.id = x.k WHERE e.pay = 1"),
     ("condition on keys moved out of a derived table", "SELECT e.pay, x.k FROM e JOIN (SELECT a, COUNT(*) AS k FROM n WHERE a > 1 GROUP BY a) x ON e.id = x.a", "SELECT e.pay, x.k FROM e JOIN (SELECT a, COUNT(*) AS k FROM n GROUP BY a) x ON e.id = x.a WHERE e.id > 1"),
     ("tables paired, conditions and columns compared", "SELECT MAX(pay) FROM e WHERE rank = 1 GROUP BY rank, boss", "SELECT MAX(pay) FROM e WHERE rank = 1 GROUP BY boss"),
@@ -122,8 +122,8 @@ DIFFERENT = [
     ("tables paired, conditions and columns compared", "SELECT e.id FROM e JOIN n x ON x.a = e.pay", "SELECT id FROM e WHERE pay IN (SELECT a FROM n)"),
     ("tables paired, conditions and columns compared", "SELECT e.id FROM e JOIN (SELECT DISTINCT a, b FROM n) x ON x.a = e.pay", "SELECT id FROM e WHERE pay IN (SELECT a FROM n)"),
     ("EXISTS to join", "SELECT e.id FROM e WHERE EXISTS (SELECT 1 FROM n WHERE n.a = e.boss)", "SELECT e.id FROM e JOIN n ON n.a = e.boss"),
-    ("DISTINCT to EXISTS", "SELECT DISTINCT d.size FROM d JOIN e ON e.pay = d.size", "SELECT size FROM d WHERE size IN (SELECT pay FROM e)"),
-    ("single-row derived table to scalar subquery", "SELECT e.id FROM e, (SELECT MAX(a) AS m FROM n GROUP BY b) x WHERE e.pay = x.m", "SELECT id FROM e WHERE pay = (SELECT MAX(a) FROM n)"),
+    ("GROUP BY to scalar subqueries", "SELECT DISTINCT d.size FROM d JOIN e ON e.pay = d.size", "SELECT size FROM d WHERE size IN (SELECT pay FROM e)"),
+    ("grouped derived table to scalar subqueries", "SELECT e.id FROM e, (SELECT MAX(a) AS m FROM n GROUP BY b) x WHERE e.pay = x.m", "SELECT id FROM e WHERE pay = (SELECT MAX(a) FROM n)"),
     ("condition on keys moved out of a derived table", "SELECT e.pay, x.k FROM e JOIN (SELECT a, COUNT(*) AS k FROM n WHERE b > 1 GROUP BY a) x ON e.id = x.a", "SELECT e.pay, x.k FROM e JOIN (SELECT a, COUNT(*) AS k FROM n GROUP BY a) x ON e.id = x.a WHERE e.id > 1"),
     ("tables paired, conditions and columns compared", "SELECT n.c, x.k FROM n JOIN (SELECT d_id, COUNT(*) AS k FROM e GROUP BY d_id) x ON x.d_id = n.a", "SELECT n.c, COUNT(*) FROM n JOIN e ON e.d_id = n.a GROUP BY n.a, n.c"),
     ("tables paired, conditions and columns compared", "SELECT MAX(pay) FROM e WHERE rank > 1 GROUP BY rank, boss", "SELECT MAX(pay) FROM e WHERE rank > 1 GROUP BY boss"),
@@ -503,7 +503,7 @@ def test_a_proof_names_its_steps() -> None:
     joined = "SELECT e.pay FROM e JOIN d ON e.d_id = d.id"
     result = sql_equivalence(joined, "SELECT pay FROM e", schema=SCHEMA)
     assert result.proof == (
-        "first query: join along a foreign key removed",
+        "first query: foreign key join removed",
         "tables paired, conditions and columns compared",
     )
     assert "e (d_id) refers to d (id)" in result.assumptions

@@ -14,9 +14,9 @@ from typing import Final, NamedTuple
 
 import attrs
 
-from scorekit._sql.kinds import LOOSE_TYPES, UNCASED
+from scorekit._sql.kinds import LOOSE_TYPES, NUMBERS, UNCASED
 from scorekit._sql.prove.order import Number
-from scorekit._sql.prove.scope import Scope
+from scorekit._sql.prove.scope import Scope, aggregate_of, is_count
 from scorekit._sql.tree import (
     FALSE,
     NULL,
@@ -265,6 +265,10 @@ class Scalars:
         if isinstance(value, Cast):
             family = _FAMILY.get(value.kind)
             return None if self.loose and family in ("time", "boolean") else family
+        if aggregate_of(value) is not None:
+            kind = self.scope.kind(value)
+            real = "number" if self.dialect == "sqlite" else "real"
+            return {"real": real}.get(kind, "number") if kind in NUMBERS else None
         return None
 
     def _of_arithmetic(self, *operands: Scalar) -> str | None:
@@ -281,8 +285,8 @@ class Scalars:
             kind = self.scope.kind(value)
             truth = kind == "boolean" and self.dialect in TRUE_BOOLEANS
             return truth or (not self.loose and kind in ("integer", "natural"))
-        if isinstance(value, Aggregate):
-            return value.function == "count"
+        if isinstance(value, Aggregate | ScalarQuery):
+            return is_count(value)
         if isinstance(value, Arithmetic):
             whole = self.is_whole(value.left) and self.is_whole(value.right)
             return value.operator in ("+", "*") and whole
@@ -341,7 +345,8 @@ class Scalars:
             return value if family is None else family == "text"
         if isinstance(value, Cast):
             return value.kind
-        return value if isinstance(value, ScalarQuery | OpenName) else None
+        open_ = isinstance(value, ScalarQuery | OpenName) and aggregate_of(value) is None
+        return value if open_ else None
 
     def _is_stored(self, value: Scalar) -> bool:
         """Say whether a column is that of a table, and so converts what it is compared with."""
@@ -356,8 +361,8 @@ class Scalars:
 
     def is_natural(self, value: Scalar) -> bool:
         """Say whether a value is never negative: a count, or of a type without signs."""
-        if isinstance(value, Aggregate):
-            return value.function == "count"
+        if isinstance(value, Aggregate | ScalarQuery):
+            return is_count(value)
         natural = isinstance(value, Column) and self.scope.kind(value) == "natural"
         return natural and not self.loose
 
