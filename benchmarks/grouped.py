@@ -39,6 +39,7 @@ class _Grouped:
             pairs.append(m.links(self.outer, self.inner))
         if self.outer is self.inner and m.chance(0.8):
             pairs = [(name, name) for name in {m.column("", self.inner)[1:] for _ in pairs}]
+        pairs = list({other: (one, other) for one, other in pairs}.values())
         self.mine, self.theirs = [one for one, _ in pairs], [one for _, one in pairs]
         self.test = m.test("t", self.inner) if m.chance(0.4) else ""
         self.number = m.column("t", self.inner, "int")

@@ -8,10 +8,9 @@ WHEN), NULL and false are one.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
-from typing import Final
+from typing import Final, TypeVar
 
 import attrs
 
@@ -27,6 +26,7 @@ from scorekit._sql.prove.normal import (
     Sorted,
     exactly_one,
     is_open,
+    unconverted,
 )
 from scorekit._sql.prove.rule import (
     Rows,
@@ -41,6 +41,7 @@ from scorekit._sql.prove.rule import (
     rule,
     uses,
     with_aggregates,
+    without_tables,
 )
 from scorekit._sql.prove.scalars import in_order, is_boolean, is_literal
 from scorekit._sql.prove.scope import derived_in, never_null_alone
@@ -88,13 +89,18 @@ from scorekit._sql.tree import (
     conjunction,
     conjuncts,
     found_in,
+    free_sources,
     has_aggregate,
     integer,
     local_sources,
     replaced,
+    rewritten,
     sorted_nodes,
     walk,
 )
+
+_N = TypeVar("_N", bound=Node)
+
 
 # Conditions and values.
 
@@ -117,7 +123,7 @@ def is_certain(condition: Node) -> bool:
     """Say whether a condition is never NULL, whatever the tables hold."""
     if isinstance(condition, And | Or | Not):
         return all(map(is_certain, condition.children))
-    return isinstance(condition, IsNull | Exists)
+    return isinstance(condition, IsNull | Exists) or is_literal(condition, "boolean")
 
 
 @rule("EXISTS subquery simplified", Exists)
@@ -139,6 +145,53 @@ def existence(node: Exists, view: View) -> Node | None:
         return TRUE if query.having == TRUE else None
     keys = None if query.having == TRUE else query.keys
     return Exists(attrs.evolve(query, keys=keys, outputs=(), distinct=False))
+
+
+@rule("EXISTS taken apart", Exists)
+def exists_apart(node: Exists, view: View) -> Node | None:
+    """What only asks of the row around is asked there, and tables that have nothing to do with
+    each other have rows each by themselves.
+    """
+    query = node.query
+    if not isinstance(query, Select) or not query.plain or query.outputs:
+        return None
+    own, rows = frozenset(local_sources(query.tables)), view.rows_of(query)
+    known: dict[Scalar, Scalar] = {}
+    for column in dict.fromkeys(found_in(query.where, Column)):
+        if column.source in own:
+            equal = (one for one in rows.equals(column) if not uses(one, own) and one.sources)
+            first = next(iter(sorted_nodes(equal)), None)
+            if first is not None and rows.same(column, first):
+                known[column] = first
+    given = [rewritten(Comparison("=", *pair), in_order) for pair in known.items()]
+    before = [rewritten(c, in_order) for c in conjuncts(query.where)]
+    inside = [replaced(c, known) for c in before if c not in given]
+    outside = [c for c in inside if not uses(c, own)]
+    inside = [*given, *(c for c in inside if uses(c, own))]
+    parts = _independent(query.tables, inside)
+    if len(parts) == 1 and {*inside} == {*before}:
+        return None
+    around = view.rows(query.tables, given)
+    outside = [
+        c if view.mode == "filter" or is_certain(c) else Function("is", (c, TRUE))
+        for c in outside
+        if not around.implies(c)
+    ]
+    return conjunction((*outside, *map(Exists, parts)))
+
+
+def _independent(tables: Iterable[Table], conditions: Sequence[Scalar]) -> list[Select]:
+    """Return SELECTs of the tables that conditions, or themselves, connect."""
+    parts: list[tuple[Table, ...]] = [(table,) for table in tables]
+    for one in (*tables, *conditions):
+        met = [part for part in parts if uses(one, local_sources(part))]
+        if len(met) > 1:
+            parts = [part for part in parts if part not in met]
+            parts.append(tuple(table for part in met for table in part))
+    return [
+        Select(part, conjunction(c for c in conditions if uses(c, local_sources(part))))
+        for part in parts
+    ]
 
 
 @rule("IN to EXISTS", InQuery)
@@ -641,7 +694,9 @@ def without_referenced(select: Select, view: View) -> Node | None:
 
 @rule("self join on a key removed", Select)
 def without_self_joins(select: Select, view: View) -> Node | None:
-    """Two tables whose rows have the same key are the same row of the same table."""
+    """Two tables whose rows have the same key are the same row of the same table, and so is an
+    optional side that finds just that row.
+    """
     rows = view.rows_of(select)
     scans = [table for table in select.tables if isinstance(table, Scan)]
     for i, first in enumerate(scans):
@@ -656,6 +711,10 @@ def without_self_joins(select: Select, view: View) -> Node | None:
             if view.key(mine, lambda key: all(map(alike, key))):
                 parts = [table for table in select.tables if table is not second]
                 return replaced(with_tables(select, parts), {other: mine})
+    for arm, rest in left_arms(select):
+        one = _witness(Select(arm.tables, arm.condition), rest, (), view)
+        if one is not None and rows.at_most_one(arm):
+            return replaced(with_tables(select, rest), dict.fromkeys(local_sources((arm,)), one))
     return None
 
 
@@ -768,40 +827,6 @@ def sees_equals_alike(select: Select, table: Derived, view: View) -> bool:
     }
     seen = (select.where, *parts_of_groups(select), *(select.keys or ()), *select.tables)
     return all(looks_at(part, columns, exact) for part in seen)
-
-
-@rule("condition on keys moved out of a derived table", Select)
-def conditions_pulled_up(select: Select, view: View) -> Node | None:
-    """A condition on the keys of a group, or on distinct columns, holds for all of its rows or
-    none, so that it may filter before or after; outside it meets what is known there.
-    """
-    if len(select.tables) == 1 and select.keys is None and not select.aggregates:
-        return None
-    for _, table in own_derived(select):
-        inner = table.query
-        if not isinstance(inner, Select) or inner.plain:
-            continue
-        keys = inner.outputs if inner.keys is None else inner.keys
-        own = frozenset(local_sources(inner.tables))
-        new = {
-            output: Column(table.source, str(i))
-            for i, output in enumerate(inner.outputs)
-            if output in keys and not is_literal(output)
-        }
-        exact = frozenset(value for value in new if view.exact(value, inner.tables))
-        out: dict[Scalar, Scalar] = {}
-        for condition in conjuncts(inner.where):
-            if any(found_in(condition, Query)) or not uses(condition, own):
-                continue
-            outside = replaced(condition, new)
-            if looks_at(condition, new, exact) and not uses(outside, own):
-                out[condition] = outside
-        if out:
-            left = conjunction(c for c in conjuncts(inner.where) if c not in out)
-            moved = attrs.evolve(table, query=attrs.evolve(inner, where=left))
-            parts = [moved if other is table else other for other in select.tables]
-            return and_where(with_tables(select, parts), out.values())
-    return None
 
 
 # No rows.
@@ -973,12 +998,14 @@ def _of_one_row(agg: Aggregate, rows: Rows) -> Scalar | None:
         if this is None or rows.never_null(this):
             return ONE
         return Case((When(IsNull(this), integer(0)),), ONE)
+    loose = rows.view.dialect in LOOSE_TYPES
     if this is None or agg.function in ("min", "max"):
-        return this
+        # what SQLite compares to a column it converts, but not what it compares to an aggregate
+        return As(agg.function, this) if loose and this is not None else this
     if agg.function not in ("sum", "avg") or rows.kind(this) not in NUMBERS:
         return None
     columns = {*found_in(this, Column)}
-    if rows.view.dialect in LOOSE_TYPES:  # text that a column of numbers holds is summed as one
+    if loose:  # text that a column of numbers holds is summed as one
         if rows.view.dialect == "sqlite" and columns:
             return None
         names = (f"{c.source.table}.{c.name}" if c.source.table else "" for c in columns)
@@ -1131,16 +1158,60 @@ def same_value(rows: Rows, first: Scalar, second: Scalar) -> Scalar:
     return Or((equal, And((IsNull(first), IsNull(second)))))
 
 
-@rule("aggregate expression of a subquery taken apart", ScalarQuery)
+@rule("aggregates of a subquery taken apart", ScalarQuery)
 def single_aggregates(node: ScalarQuery, view: View) -> Node | None:
     """A query that aggregates all of its rows has one row always, so that each of its aggregates
-    is a subquery of its own.
+    is a subquery of its own; of at most one row it is the value there, or says if there is one.
     """
     query = node.query
     if not isinstance(query, Select) or not exactly_one(query) or is_open(query):
         return None
     (output,) = query.outputs
-    return None if isinstance(output, Aggregate) else of_each(output, query, view)
+    if not isinstance(output, Aggregate):
+        return of_each(output, query, view)
+    rows = view.rows_of(query)
+    value = _of_one_row(output, rows)
+    if value is None or not rows.determined(()).everything():
+        return None
+    if output.function == "count":
+        one = [Not(IsNull(output.operand))] if output.operand is not None else []
+        those = and_where(attrs.evolve(query, outputs=()), one)
+        return Case((When(Exists(those), ONE),), integer(0))
+    single = ScalarQuery(attrs.evolve(query, outputs=(unconverted(value),)))
+    return As(value.type, single) if isinstance(value, As) else single
+
+
+@rule("single-row subquery to left join", Select)
+def arms_for_scalars(select: Select, view: View) -> Node | None:
+    """A subquery of at most one row is an optional side, NULL where it finds none."""
+    parts = (select.where, *(() if select.keys or select.aggregates else select.outputs))
+    found = dict.fromkeys(one for part in parts for one in outermost(part, ScalarQuery))
+    own = frozenset(local_sources(select.tables)) if found else ()
+    inside = view.inside(select.tables)
+    for scalar in found:
+        query = scalar.query
+        if not isinstance(query, Select) or not query.plain or is_open(query):
+            continue
+        its = local_sources(query.tables)
+        if not its or not uses(scalar, own) or not _null_with_its_row(query.outputs[0], its):
+            continue
+        if inside.rows_of(query).determined(()).everything():
+            tables = left_joined([*select.tables], Arm(query.tables, query.where))
+            where, *outputs = (
+                replaced(part, {scalar: query.outputs[0]})
+                for part in (select.where, *select.outputs)
+            )
+            return attrs.evolve(select, tables=tuple(tables), where=where, outputs=tuple(outputs))
+    return None
+
+
+def outermost(node: Node, kind: type[_N]) -> Iterator[_N]:
+    """Yield the nodes of a kind in an expression, but for those inside of subqueries."""
+    if isinstance(node, kind):
+        yield node
+    elif not isinstance(node, Query):
+        for child in node.children:
+            yield from outermost(child, kind)
 
 
 @rule("grouped derived table to scalar subqueries", Select)
@@ -1159,10 +1230,10 @@ def values_for_derived(select: Select, view: View) -> Node | None:
     for arm, others in left_arms(select):
         rows = rows or view.rows_of(select)
         rest = with_tables(select, others)
-        table, *more = arm.tables
-        if more or not isinstance(table, Derived) or table.shared:
+        side, *more = arm.tables
+        if more or not isinstance(side, Derived) or side.shared:
             continue
-        found = _met(table, conjuncts(arm.condition), (rest,), rows.matching(arm))
+        found = _met(side, conjuncts(arm.condition), (rest,), rows.matching(arm))
         if found is not None:
             tests, left, new = found
             there = replaced(conjunction((*left, *tests)), new)
@@ -1196,7 +1267,7 @@ def _met(
         column = Column(table.source, str(inner.outputs.index(key)))
         equal = (
             other
-            for other in sorted(rows.equals(column), key=lambda one: one.order)
+            for other in sorted_nodes(rows.equals(column))
             if all(source.table for source in other.sources)
         )
         value = next(equal, None)
@@ -1245,12 +1316,13 @@ def values_for_groups(select: Select, view: View) -> Node | None:
         return None
     sources = frozenset(local_sources(hidden))
     new: dict[Column, Scalar] = {}
-    for part in (*keys, *map(outside_aggregates, parts_of_groups(select))):
+    split = [key for key in keys if all(uses(one, sources) for one in rows.equals(key))]
+    for part in (*split, *map(outside_aggregates, parts_of_groups(select))):
         if any(star.source in sources for star in found_in(part, Star)):
             return None
         for node in found_in(part, Column):
             if node.source in sources and node not in new:
-                others = sorted(rows.equals(node), key=lambda other: other.order)
+                others = sorted_nodes(rows.equals(node))
                 same = (o for o in others if not uses(o, sources) and rows.same(node, o))
                 other = next(same, None)
                 if other is None:
@@ -1392,8 +1464,14 @@ def _each_of(those: Select, agg: Aggregate, n: int, view: View) -> Scalar | None
         ]
         (value, *others), literals = zip(*sides, strict=True)
         kinds = {literal.kind for literal in literals if isinstance(literal, Literal)}
-        exact = kinds == {"integer"} or (kinds == {"text"} and view.exact(value, those.tables))
-        if not exact or any(value != other for other in others) or len({*literals}) < n:
+        kind = view.kind(value, those.tables)
+        numbers = kinds == {"integer"} and kind in NUMBERS
+        texts = kinds == {kind} == {"text"} and view.exact(value, those.tables)
+        if (
+            not (numbers or texts)
+            or any(value != other for other in others)
+            or len({*literals}) < n
+        ):
             continue
         rows = view.rows_of(those)
         if agg.distinct:
@@ -1409,26 +1487,64 @@ def _each_of(those: Select, agg: Aggregate, n: int, view: View) -> Scalar | None
     return None
 
 
+@rule("first value of an order to MIN or MAX", Comparison)
+def extremes_for_first(node: Comparison, view: View) -> Node | None:
+    """The first of some values in their order is the least or the greatest one of them, unless
+    NULLs come first.
+    """
+    for value, other in ((node.left, node.right), (node.right, node.left)):
+        query = value.query if isinstance(value, ScalarQuery) else None
+        if not isinstance(query, Sorted) or (query.width, query.limit, query.offset) != (1, 1, 0):
+            continue
+        inner = query.query
+        if not isinstance(inner, Select) or query.places[:1] != (0,):
+            continue
+        plain = attrs.evolve(inner, distinct=False, outputs=inner.outputs[:1])
+        (output,), item, rows = plain.outputs, query.items[0], view.rows_of(inner)
+        kinds = {view.kind(output, inner.tables), view.kind(other)}
+        if not plain.plain or not (kinds <= NUMBERS or kinds == {"time"}):
+            continue
+        if item.nulls_first is False or rows.never_null(output):
+            aggregate = Aggregate("max" if item.descending else "min", output)
+            new = ScalarQuery(attrs.evolve(plain, outputs=(aggregate,)))
+            return replaced(node, {value: new})
+    return None
+
+
 @rule("row that is there anyway", Select)
 def found_rows(select: Select, view: View) -> Node | None:
     """EXISTS need not ask for a row that is another one of the query, or that another EXISTS
     finds.
     """
     conditions = conjuncts(select.where)
+    for output in () if select.keys or select.aggregates else select.outputs:
+        for test in outermost(output, Exists):
+            found = test.query
+            if isinstance(found, Select) and _witness(found, select.tables, conditions, view):
+                return replaced(select, {test: TRUE})
     for condition in conditions:
-        found = condition.query if isinstance(condition, Exists) else None
-        if not isinstance(found, Select) or not found.plain or len(found.tables) != 1:
+        query = condition.query if isinstance(condition, Exists) else None
+        if not isinstance(query, Select):
             continue
         others = [other for other in conditions if other != condition]
         around = [(select.tables, others)]
         for other in others:
-            inner = other.query if isinstance(other, Exists) else None
-            if isinstance(inner, Select) and inner.plain:
-                both = [*(c for c in others if c != other), *conjuncts(inner.where)]
-                around.append(((*select.tables, *inner.tables), both))
-        if any(_witness(found, *one, view) for one in around):
+            there = other.query if isinstance(other, Exists) else None
+            if isinstance(there, Select) and there.plain:
+                both = [*(c for c in others if c != other), *conjuncts(there.where)]
+                around.append(((*select.tables, *there.tables), both))
+        if any(_witness(query, *one, view) for one in around):
             return attrs.evolve(select, where=conjunction(others))
     return None
+
+
+def _only_key(select: Select, view: View) -> list[Column]:
+    """Return the key of the only table of a SELECT, if it is a base table with one."""
+    table, *others = select.tables
+    if others or not isinstance(table, Scan):
+        return []
+    key = [Column(table.source, name) for name in view.key(table.source) or ()]
+    return key if all(view.never_null(one, select.tables) for one in key) else []
 
 
 @rule("two rows to EXISTS", Select)
@@ -1437,10 +1553,9 @@ def found_twice(select: Select, view: View) -> Node | None:
     conditions = conjuncts(select.where)
     for condition in conditions:
         count = counted(condition)
-        if count is None or not (_is_two(count) and _has_key(count[1], view)):
+        key = _only_key(count[1], view) if count is not None and _is_two(count) else []
+        if count is None or not key:
             continue
-        (table,) = count[1].tables
-        assert isinstance(table, Scan)
         others = [other for other in conditions if other != condition]
         one, these = _witness(count[1], select.tables, others, view), count[1]
         if one is None:
@@ -1449,12 +1564,40 @@ def found_twice(select: Select, view: View) -> Node | None:
             these = and_where(
                 with_tables(these, (*these.tables, *copy.tables)), conjuncts(copy.where)
             )
-        key = view.key(table.source) or ()
-        apart = [Comparison("<>", Column(table.source, name), Column(one, name)) for name in key]
+        apart = [Comparison("<>", mine, Column(one, mine.name)) for mine in key]
         different = apart[0] if len(apart) == 1 else Or(tuple(apart))
         rest = attrs.evolve(select, where=conjunction(others))
         return and_where(rest, (Exists(and_where(these, (different,))),))
     return None
+
+
+@rule("least or greatest value to NOT EXISTS", Select)
+def extreme_rows(select: Select, view: View) -> Node | None:
+    """A row has the greatest value of some rows, of which it is one, where none has a greater."""
+    conditions = conjuncts(select.where)
+    for condition in conditions:
+        for value, other in sides_of(condition):
+            those, agg = value_over(value) or (None, None)
+            if those is None or agg is None or agg.function not in ("min", "max"):
+                continue
+            others = [one for one in conditions if one != condition]
+            known = (*others, Not(IsNull(other)))
+            one, operand = _witness(those, select.tables, known, view), agg.operand
+            if one is None or operand is None:
+                continue
+            own = replaced(operand, dict.fromkeys(local_sources(those.tables), one))
+            if view.rows_of(select).same(own, other):
+                pair = (other, operand) if agg.function == "max" else (operand, other)
+                beyond = Not(Exists(and_where(those, (Comparison("<", *pair),))))
+                return attrs.evolve(select, where=conjunction((*known, beyond)))
+    return None
+
+
+def sides_of(condition: Scalar) -> tuple[tuple[Scalar, Scalar], ...]:
+    """Return the sides of an equation, each as the first."""
+    if not is_equation(condition):
+        return ()
+    return (condition.left, condition.right), (condition.right, condition.left)
 
 
 def _is_two(count: tuple[str, Select, Aggregate, int] | None) -> bool:
@@ -1463,12 +1606,17 @@ def _is_two(count: tuple[str, Select, Aggregate, int] | None) -> bool:
 
 
 def _witness(
-    found: Select, tables: tuple[Table, ...], known: Iterable[Scalar], view: View
+    found: Select, tables: Iterable[Table], known: Iterable[Scalar], view: View
 ) -> Source | None:
     """Return a table whose row is one of those that a query of one table finds."""
-    (table,) = found.tables
-    for other in tables if isinstance(table, Scan) else ():
-        if isinstance(other, Scan) and other.source.table == table.source.table:
+    table = found.tables[0] if len(found.tables) == 1 and found.plain else None
+    tables = tuple(tables)
+    for other in tables:
+        if (
+            isinstance(table, Scan)
+            and isinstance(other, Scan)
+            and other.source.table == table.source.table
+        ):
             names = {table.source: other.source}
             if view.rows(tables, known).imply_all(conjuncts(replaced(found.where, names))):
                 return other.source
@@ -1518,6 +1666,8 @@ def plain_value(node: Case | Function, _: View) -> Node | None:
             return None
         return attrs.evolve(case, default=rest[0])
     condition, value = node.whens[0].condition, node.whens[0].value
+    if condition == TRUE:
+        return value
     those = condition.query if isinstance(condition, Exists) else None
     if len(node.whens) > 1 or not isinstance(those, Select):
         return None
@@ -1546,19 +1696,14 @@ def exists_for_having(select: Select, view: View) -> Node | None:
             *theirs, value = copy.outputs
             same = map(partial(same_value, rows), theirs, select.keys)
             new[agg] = ScalarQuery(and_where(attrs.evolve(copy, outputs=(value,)), same))
-        asked: Scalar | None = with_aggregates(part, new)
-        if new and not (_is_two(counted(asked)) and _has_key(select, view)):
-            asked = exists_for(asked, view, filters=True)
-        if asked is None:
-            return None
+        asked = with_aggregates(part, new)
+        if new and not (_is_two(counted(asked)) and _only_key(select, view)):
+            rows_asked = exists_for(asked, view, filters=True)
+            if rows_asked is None:
+                return None
+            asked = rows_asked
         found.append(asked)
     return and_where(attrs.evolve(select, having=TRUE), found)
-
-
-def _has_key(select: Select, view: View) -> bool:
-    """Say whether a SELECT is from one base table with a key."""
-    table, *others = select.tables
-    return not others and isinstance(table, Scan) and view.key(table.source) is not None
 
 
 @rule("values of its own groups to GROUP BY", Select)
@@ -1583,10 +1728,14 @@ def groups_for_values(select: Select, view: View) -> Node | None:
         if read is None or [one.table for one in its] != [one.table for one in own]:
             continue
         names = dict(zip(its, own, strict=True))
-        inside = [replaced(c, names) for c in conjuncts(read[0].where)]
-        keys = {c: _own_key(c, view.rows(select.tables, base)) for c in inside}
+        rows = view.rows(select.tables, base)
+        keys = {c: _own_key(c, names, rows) for c in conjuncts(read[0].where)}
         known = frozenset(key for key in keys.values() if key is not None)
-        if any(key is None and c not in base for c, key in keys.items()):
+        if not known:
+            continue
+        others = [c for c, key in keys.items() if key is None]
+        inside = [replaced(c, names) for c in others]
+        if any(uses(c, own) for c in others) or not all(c in base for c in inside):
             return None
         exact = [key for key in known if view.exact(key, select.tables)]
         if not all(c in inside or _looks_only_at(c, known, exact) for c in base):
@@ -1626,18 +1775,19 @@ def _looks_only_at(part: Scalar, keys: Iterable[Scalar], exact: Iterable[Scalar]
     )
 
 
-def _own_key(condition: Scalar, rows: Rows) -> Scalar | None:
-    """Return the column that a row must have in common with itself, if a condition asks that."""
-    parts = condition.parts if isinstance(condition, Or) else (condition,)
-    equal = [one for one in parts if is_equation(one)]
-    if len(equal) != 1 or not isinstance(equal[0], Comparison):
-        return None
-    key = equal[0].left
-    if key != equal[0].right or not isinstance(key, Column):
-        return None
-    null = And((IsNull(key), IsNull(key)))
-    others = [one for one in parts if one not in equal]
-    return key if others == [null] or (not others and rows.never_null(key)) else None
+def _own_key(condition: Scalar, names: dict[Source, Source], rows: Rows) -> Scalar | None:
+    """Return the column that a condition wants a row to share with the row around."""
+    asked = rewritten(condition, in_order)
+    for column in found_in(condition, Column):
+        if column.source in names:
+            mine = Column(names[column.source], column.name)
+            equal = Comparison("=", column, mine)
+            either = Or((equal, And((IsNull(column), IsNull(mine)))))
+            if asked == rewritten(either, in_order):
+                return mine
+            if asked == rewritten(equal, in_order) and rows.never_null(mine):
+                return mine
+    return None
 
 
 @rule("joined table folded into another", Select)
@@ -1646,8 +1796,7 @@ def folded_tables(select: Select, view: View) -> Node | None:
     meets all that is asked of its row.
     """
     scans = [table for table in select.tables if isinstance(table, Scan)]
-    names = Counter(table.source.table for table in scans)
-    if len(names) == len(scans) or repeats(select, view):
+    if len({one.source.table for one in scans}) == len(scans) or repeats(select, view):
         return None
     rows = view.rows_of(select)
     shown = (*parts_of_groups(select), *(select.keys or ()))
@@ -1678,24 +1827,66 @@ def distinct_aggregates(select: Select, view: View) -> Node | None:
     if select.keys is not None or not select.aggregates or len(select.tables) != 1:
         return None
     (table,) = select.tables
-    inner = table.query if isinstance(table, Derived) and not table.shared else None
-    if not isinstance(inner, Select) or select.where != TRUE or inner.aggregates:
+    if not isinstance(table, Derived) or table.shared or any(found_in(select.where, Query)):
+        return None
+    inner = table.query
+    if not isinstance(inner, Select) or inner.aggregates:
         return None
     keys = inner.outputs if inner.keys is None and inner.distinct else inner.keys or ()
     if len(keys) != 1 or inner.having != TRUE or is_literal(keys[0]):
+        return None
+    if inner.distinct and keys[0] not in inner.outputs:
+        return None
+    shown = {
+        Column(table.source, str(i)): key for i, key in enumerate(inner.outputs) if key in keys
+    }
+    asked = replaced(select.where, shown)
+    if uses(asked, (table.source,)) or (asked != TRUE and not view.exact(keys[0], inner.tables)):
         return None
     found: dict[Aggregate, Scalar] = {}
     for agg in aggregates_in(select):
         this = agg.operand
         if this is None and not view.rows_of(inner).never_null(keys[0]):
             return None
-        if this is not None and not (
-            isinstance(this, Column) and inner.outputs[int(this.name)] == keys[0]
-        ):
+        if this is not None and this not in shown:
             return None
         found[agg] = attrs.evolve(agg, operand=keys[0], distinct=True)
     whole = of_groups(select, found)
-    return attrs.evolve(whole, tables=inner.tables, where=inner.where)
+    return and_where(attrs.evolve(whole, tables=inner.tables, where=inner.where), conjuncts(asked))
+
+
+@rule("condition on keys moved out of a derived table", Select)
+def conditions_pulled_up(select: Select, view: View) -> Node | None:
+    """A condition on the keys of a group, or on distinct columns, holds for all of its rows or
+    none, so that it may filter before or after; outside it meets what is known there.
+    """
+    if len(select.tables) == 1 and select.keys is None and not select.aggregates:
+        return None
+    for _, table in own_derived(select):
+        inner = table.query
+        if not isinstance(inner, Select) or inner.plain:
+            continue
+        keys = inner.outputs if inner.keys is None else inner.keys
+        own = frozenset(local_sources(inner.tables))
+        new = {
+            output: Column(table.source, str(i))
+            for i, output in enumerate(inner.outputs)
+            if output in keys and not is_literal(output)
+        }
+        exact = frozenset(value for value in new if view.exact(value, inner.tables))
+        out: dict[Scalar, Scalar] = {}
+        for condition in conjuncts(inner.where):
+            if any(found_in(condition, Query)) or not uses(condition, own):
+                continue
+            outside = replaced(condition, new)
+            if looks_at(condition, new, exact) and not uses(outside, own):
+                out[condition] = outside
+        if out:
+            left = conjunction(c for c in conjuncts(inner.where) if c not in out)
+            moved = attrs.evolve(table, query=attrs.evolve(inner, where=left))
+            parts = [moved if other is table else other for other in select.tables]
+            return and_where(with_tables(select, parts), out.values())
+    return None
 
 
 # Set operations, orders and LIMIT.
@@ -2045,6 +2236,63 @@ def shorter_order(query: Sorted, view: View) -> Node | None:
             kept.append(item)
             given.append(inner.outputs[place])
     return attrs.evolve(query, items=tuple(kept))
+
+
+@rule("first value of an order to join", Select)
+def join_for_first(select: Select, view: View) -> Node | None:
+    """What must equal the value of a query with LIMIT 1 is joined to its row."""
+    for condition in conjuncts(select.where):
+        for value, other in sides_of(condition):
+            query = value.query if isinstance(value, ScalarQuery) else None
+            if not isinstance(query, Sorted) or query.limit != 1 or free_sources(query):
+                continue
+            table = Derived(view.fresh(), query)
+            rest = [one for one in conjuncts(select.where) if one != condition]
+            equal = Comparison("=", Column(table.source, "0"), other)
+            whole = attrs.evolve(select, where=conjunction((*rest, equal)))
+            return with_tables(whole, (*select.tables, table))
+    return None
+
+
+@rule("LIMIT after a join along a foreign key", Select)
+def limited_last(select: Select, view: View) -> Node | None:
+    """Each row has just one partner along a foreign key that is not NULL, so that the first rows
+    may be taken after the join as well.
+    """
+    if not select.plain or len(select.tables) != 2 or is_open(without_tables(select)):  # noqa: PLR2004
+        return None
+    for table, other in (select.tables, select.tables[::-1]):
+        if not isinstance(table, Derived) or table.shared or not isinstance(other, Scan):
+            continue
+        query = table.query
+        inner = query.query if isinstance(query, Sorted) else None
+        if not isinstance(query, Sorted) or not isinstance(inner, Select):
+            continue
+        found: list[tuple[Column, Column]] = []
+        for condition in conjuncts(select.where):
+            mine, theirs = _link(condition, other.source) or (None, None)
+            value = inner.outputs[int(theirs.name)] if theirs and not theirs.source.table else None
+            if mine is not None and isinstance(value, Column):
+                found.append((mine, value))
+        rows = view.rows_of(inner)
+        columns = {mine.name.casefold() for mine, _ in found}
+        if not found or len(found) < len(conjuncts(select.where)):
+            continue
+        if view.key(other.source, lambda key: {*key} == columns) is None:  # noqa: B023 - called at once
+            continue
+        if not all(rows.never_null(one) for _, one in found):
+            continue
+        if _refers(other.source, found, view):
+            width = len(select.outputs)
+            sorts = (Column(table.source, str(place)) for place in query.places)
+            whole = attrs.evolve(select, outputs=(*select.outputs, *sorts))
+            items = tuple(
+                attrs.evolve(item, value=Place(place))
+                for place, item in enumerate(query.items, width)
+            )
+            tables = (other, Derived(table.source, inner))
+            return Sorted(with_tables(whole, tables), width, items, query.limit, query.offset)
+    return None
 
 
 @rule("columns selected before LIMIT", Select)

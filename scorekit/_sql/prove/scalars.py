@@ -354,7 +354,7 @@ class Scalars:
 
     def difference(self, a: Scalar, b: Scalar) -> Difference:
         """Return what *a* compared to *b* is a matter of."""
-        a, b = unconverted(a), unconverted(b)
+        a, b = self._untyped(a), self._untyped(b)
         first, second = self._adapted(a, b), self._adapted(b, a)
         if first == second:
             return Difference(NOUGHT, NOUGHT, 0)
@@ -373,6 +373,11 @@ class Scalars:
         low, high = sorted_nodes((first, second))
         nodes = Side(low, high, 0), Side(low, high, 1)
         return Difference(*(nodes if first == low else (nodes[1], nodes[0])), 0)
+
+    def _untyped(self, value: Scalar) -> Scalar:
+        """Return what equals a value, set apart where an aggregate of it has no affinity."""
+        plain = unconverted(value)
+        return Apart(plain) if self.loose and plain != value else plain
 
     def _adapted(self, value: Scalar, other: Scalar) -> Scalar:
         """Return a literal as the column that it is compared to reads it."""
