@@ -450,6 +450,10 @@ FIRING: dict[str, Sequence[str]] = {
         "SELECT id, (SELECT COUNT(*) WHERE size > 1) FROM d",
         "SELECT id FROM d WHERE (SELECT MAX(pay) FROM e WHERE e.id = d.size) > 1",
     ],
+    "condition of a subquery known around it removed": [
+        "SELECT id, (SELECT COUNT(*) FROM n WHERE n.a = d.id AND d.id > 1) FROM d WHERE id > 1",
+        "SELECT id, 1 + (SELECT MAX(b) FROM n WHERE n.a = d.id AND n.a > 1) FROM d WHERE id > 2",
+    ],
     "single-row subquery to left join": [
         "SELECT id, (SELECT size FROM d WHERE d.id = e.boss) FROM e",
         "SELECT id FROM e WHERE (SELECT size FROM d WHERE d.id = e.boss) > 1 OR rank = 1",
@@ -886,6 +890,10 @@ NEAR: dict[str, Sequence[str]] = {
     "aggregates of a subquery taken apart": [
         "SELECT id, (SELECT MAX(pay) FROM e WHERE e.boss = d.id) FROM d",
         "SELECT id, (SELECT COUNT(*) FROM n WHERE n.a = d.id) FROM d",
+    ],
+    "condition of a subquery known around it removed": [
+        "SELECT id, (SELECT COUNT(*) FROM n WHERE n.a = d.id AND d.id > 1) FROM d WHERE size > 1",
+        "SELECT id, (SELECT COUNT(*) FROM n WHERE n.b = d.id AND n.a > 1) FROM d WHERE id > 1",
     ],
     "single-row subquery to left join": [
         "SELECT id, (SELECT MAX(a) FROM n WHERE n.b = e.boss) FROM e",

@@ -155,21 +155,12 @@ def exists_apart(node: Exists, view: View) -> Node | None:
     query = node.query
     if not isinstance(query, Select) or not query.plain or query.outputs:
         return None
-    own, rows = frozenset(local_sources(query.tables)), view.rows_of(query)
-    known: dict[Scalar, Scalar] = {}
-    for column in dict.fromkeys(found_in(query.where, Column)):
-        if column.source in own:
-            equal = (one for one in rows.equals(column) if not uses(one, own) and one.sources)
-            first = next(iter(sorted_nodes(equal)), None)
-            if first is not None and rows.same(column, first):
-                known[column] = first
-    given = [rewritten(Comparison("=", *pair), in_order) for pair in known.items()]
-    before = [rewritten(c, in_order) for c in conjuncts(query.where)]
-    inside = [replaced(c, known) for c in before if c not in given]
+    given, inside = of_row_around(query, view)
+    own = local_sources(query.tables)
     outside = [c for c in inside if not uses(c, own)]
     inside = [*given, *(c for c in inside if uses(c, own))]
     parts = _independent(query.tables, inside)
-    if len(parts) == 1 and {*inside} == {*before}:
+    if len(parts) == 1 and {*inside} == {rewritten(c, in_order) for c in conjuncts(query.where)}:
         return None
     around = view.rows(query.tables, given)
     outside = [
@@ -178,6 +169,21 @@ def exists_apart(node: Exists, view: View) -> Node | None:
         if not around.implies(c)
     ]
     return conjunction((*outside, *map(Exists, parts)))
+
+
+def of_row_around(query: Select, view: View) -> tuple[list[Scalar], list[Scalar]]:
+    """Return what equates columns with the row around, and the rest of WHERE in terms of that."""
+    own, rows = frozenset(local_sources(query.tables)), view.rows_of(query)
+    known: dict[Scalar, Scalar] = {}
+    for column in dict.fromkeys(found_in(query.where, Column)):
+        if column.source in own:
+            equal = (one for one in rows.equals(column) if not uses(one, own) and one.sources)
+            first = next(iter(sorted_nodes(equal)), None)
+            if first is not None and rows.same(column, first):
+                known[column] = first
+    given: list[Scalar] = [rewritten(Comparison("=", *pair), in_order) for pair in known.items()]
+    before = (rewritten(c, in_order) for c in conjuncts(query.where))
+    return given, [replaced(c, known) for c in before if c not in given]
 
 
 def _independent(tables: Iterable[Table], conditions: Sequence[Scalar]) -> list[Select]:
@@ -1164,6 +1170,9 @@ def single_aggregates(node: ScalarQuery, view: View) -> Node | None:
     (output,) = query.outputs
     if not isinstance(output, Aggregate):
         return of_each(output, query, view)
+    given, inside = of_row_around(query, view)
+    if {*given, *inside} != {rewritten(c, in_order) for c in conjuncts(query.where)}:
+        return ScalarQuery(attrs.evolve(query, where=conjunction((*given, *inside))))
     rows = view.rows_of(query)
     value = _of_one_row(output, rows)
     if value is None or not rows.determined(()).everything():
@@ -1174,6 +1183,24 @@ def single_aggregates(node: ScalarQuery, view: View) -> Node | None:
         return Case((When(Exists(those), ONE),), integer(0))
     single = ScalarQuery(attrs.evolve(query, outputs=(unconverted(value),)))
     return As(value.type, single) if isinstance(value, As) else single
+
+
+@rule("condition of a subquery known around it removed", Select)
+def known_around(select: Select, view: View) -> Node | None:
+    """What a subquery asks of the row around it is true of each such row."""
+    rows = None
+    for output in select.outputs:
+        for scalar in outermost(output, ScalarQuery):
+            query = scalar.query
+            if not isinstance(query, Select):
+                continue
+            own = local_sources(query.tables)
+            for condition in conjuncts(query.where):
+                rows = rows or view.rows_of(select)
+                if condition.sources and not uses(condition, own) and rows.implies(condition):
+                    kept = conjunction(c for c in conjuncts(query.where) if c != condition)
+                    return replaced(select, {query: attrs.evolve(query, where=kept)})
+    return None
 
 
 @rule("single-row subquery to left join", Select)
