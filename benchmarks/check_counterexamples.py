@@ -61,10 +61,8 @@ class Engine:
             self.run(f"DELETE FROM {self._quoted(name)}")  # noqa: S608 - our own names
             for i, row in enumerate(tables.get(name, ())):
                 own = {"id": str(i), **row}
-                named = ", ".join(map(self._quoted, own))
-                self.run(
-                    f"INSERT INTO {self._quoted(name)} ({named}) VALUES ({', '.join(own.values())})"
-                )  # noqa: S608
+                named, cells = ", ".join(map(self._quoted, own)), ", ".join(own.values())
+                self.run(f"INSERT INTO {self._quoted(name)} ({named}) VALUES ({cells})")  # noqa: S608
 
     def _quoted(self, name: str) -> str:
         return f"{self._quote}{name}{self._quote}"

@@ -76,7 +76,7 @@ class Writer:
             f"CAST({one} AS {self.pick('INT', 'INTEGER', 'VARCHAR(9)', 'CHAR', 'SIGNED')})",
             f"{self.pick('UPPER', 'LENGTH', 'ABS', 'ROUND', 'LOWER', 'TRIM')}({one})",
             f"{self.pick('MAX', 'MIN', 'SUM', 'COUNT', 'AVG')}({self.pick('', 'DISTINCT ')}{one})",
-            f"{self.pick('MAX', 'SUM', 'COUNT')}({one}) OVER ({self.pick('', f'ORDER BY {other}')})",
+            f"{self.pick('MAX', 'SUM')}({one}) OVER ({self.pick('', f'ORDER BY {other}')})",
             f"ROW_NUMBER() OVER (PARTITION BY {one} ORDER BY {other})",
             f"{self.pick('MAX', 'MIN', 'GREATEST', 'LEAST')}({one}, {other})", "COUNT(*)",
             f"SUM({one}) FILTER (WHERE {self.test(tables, 0)})", self.test(tables, depth - 1),
@@ -134,10 +134,8 @@ class Writer:
         source, tables = self.source()
         seen = tables + (around if rng.random() < 0.4 else ())
         outputs = [self.value(seen, min(depth, 1)) for _ in range(width or rng.choice((1, 2)))]
-        outputs = [
-            one + (self.pick(" AS k", " k", " AS a", ' AS "k"', " AS 'k'") if rng.random() < 0.4 else "")
-            for one in outputs
-        ]  # fmt: skip
+        names = ("", "", "", "", " AS k", " k", " AS a", ' AS "k"', " AS 'k'")
+        outputs = [one + self.pick(*names) for one in outputs]
         if not width and rng.random() < 0.1:
             outputs[0] = self.pick("*", f"{tables[0]}.*")
         text = f"SELECT {self.pick('', '', '', 'DISTINCT ')}{', '.join(outputs)} FROM {source}"

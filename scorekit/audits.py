@@ -10,7 +10,7 @@ import attrs
 from scorekit._core.checks import check_text
 from scorekit._sheet.model import Part, Section, Sheet
 from scorekit._sql.audit import Found, Kind, audit, does_not_run
-from scorekit._sql.parsing import check_dialect
+from scorekit._sql.parsing import check_dialect, parsed_once
 from scorekit._sql.schema import Schema, check_schema
 from scorekit.columns import known_schema, lacking_names
 from scorekit.equivalence import Counterexample, counterexample_of, tables_under
@@ -98,6 +98,7 @@ def unaudited(reason: str) -> QueryAudit:
     return QueryAudit(findings=(), undecided=FrozenMapping(undecided))
 
 
+@parsed_once()
 def query_audit(
     sql: str, *, schema: Schema | None = None, dialect: str | None = None
 ) -> QueryAudit:

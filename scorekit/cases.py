@@ -71,7 +71,7 @@ from scorekit._sheet.model import (
 )
 from scorekit._sheet.text import render
 from scorekit._sheet.values import brief
-from scorekit._sql.parsing import check_dialect, is_sorted
+from scorekit._sql.parsing import check_dialect, is_sorted, parsed_once
 from scorekit._sql.refute.engine import Engine, engine_name
 from scorekit._sql.schema import Keys, check_schema, frozen_keys, frozen_schema, schema_text
 from scorekit._stats.suites import nothing_of_others
@@ -490,6 +490,7 @@ def _is_unjudged(result: MetricResult | None) -> bool:
 
 
 @takes_options
+@parsed_once()
 def score_sql_case(
     case: SqlCase,
     *,

@@ -23,7 +23,7 @@ from hypothesis import strategies as st
 
 from scorekit import correctness
 from scorekit._judge.waiting import Queue
-from scorekit._sql.parsing import check_sql
+from scorekit._sql.parsing import parse
 from scorekit.cases import SqlCase
 from scorekit.columns import column_accuracy
 from scorekit.correctness import QueryCorrectness, aquery_correctness, query_correctness
@@ -841,9 +841,9 @@ def test_long_sql_is_not_parsed_in_the_event_loop(monkeypatch: pytest.MonkeyPatc
 
     def check(*arguments: Any) -> None:
         seen.append(threading.get_ident())
-        check_sql(*arguments)
+        parse(*arguments)
 
-    monkeypatch.setattr(correctness, "check_sql", check)
+    monkeypatch.setattr(correctness, "parse", check)
     long = "SELECT " + ", ".join(f"a{i}" for i in range(500))
     for sql, kind in ((long, "no_judge"), (long + " FROM FROM", "parse")):
         result = _async(sql, "SELECT 1")

@@ -18,7 +18,7 @@ from typing import Any, Final, Literal, NamedTuple, TypeAlias
 from sqlglot import exp
 
 from scorekit._sql.functions import arities
-from scorekit._sql.operands import Planner, invalid
+from scorekit._sql.operands import Planner, not_run
 from scorekit._sql.parsing import is_explain, parse, refusal_of
 from scorekit._sql.prove.rule import View
 from scorekit._sql.prove.scope import Scope, UnsupportedError, derived_in
@@ -195,11 +195,11 @@ def does_not_run(sql: str, schema: SqlSchema | None, dialect: str | None) -> str
     except SqlError as error:
         if error.kind in ("empty", "not_sql"):
             return error.message
-        refused = None if dialect is None else refusal_of(sql, dialect)
-        return refused or (_refused_by_sqlite(sql, schema) if dialect == "sqlite" else None)
+        why = None if dialect is None else refusal_of(sql, dialect)
+        return why or (_refused_by_sqlite(sql, schema) if dialect == "sqlite" else None)
     if n > 1:
         return f"the text holds {n} statements"
-    why = invalid(sql, dialect, schema)
+    why = not_run(sql, dialect, schema)
     if why is None and dialect == "sqlite":
         why = _refused_by_sqlite(sql, schema)
     return why

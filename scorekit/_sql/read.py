@@ -321,6 +321,10 @@ class _Scope:
         error = UnreadError if named else RefusedError
         raise error(f"no table is called {written or alias}")
 
+    def names(self, name: str) -> bool:
+        """Say whether a name is that of a table, and so perhaps of its whole rows."""
+        return any(table.alias == name for level in self.levels() for table in level.tables)
+
     def check_visible(self, place: int) -> None:
         """Refuse a table that comes after the ON that names it."""
         if self.n_visible is not None and place >= self.n_visible:
@@ -381,14 +385,16 @@ class _Names:
             found, sure = self._candidates(name, scope)
         except InvalidError as error:
             if self._may_be_output(node, name):
-                raise RefusedError(str(error)) from None
+                kind = UnreadError if self.dialect == "mysql" else RefusedError
+                raise kind(str(error)) from None
             raise
         if not found:
             if quoted and self.catalog.schema is not None and self.catalog.schema.given:
                 text: str = node.this.this
                 self.assumptions.add(f'"{text}" is no column, so that SQLite reads a text')
                 return Literal("text", text)
-            raise RefusedError(f"no table has a column {name}")
+            of_rows = self.dialect not in ("sqlite", "mysql") and scope.names(name)
+            raise (UnreadError if of_rows else RefusedError)(f"no table has a column {name}")
         columns = [column for level in found for column in level.columns]
         if (quoted and not sure) or len(columns) > 1:
             text = node.this.this if quoted else name
@@ -607,7 +613,7 @@ class _Reader:
         self.aliases.update((table.source, table.alias) for table in scope.tables)
         if keys is None and not select.aggregates:
             if tree.args.get("having") is not None:
-                error = UnreadError if self._dialect == "mysql" else RefusedError
+                error = RefusedError if self._dialect in ("sqlite", "postgres") else UnreadError
                 raise error("HAVING without groups")
             if any(map(has_aggregate, items)):
                 raise UnreadError("an aggregate orders rows that are no groups")

@@ -62,7 +62,7 @@ def read_pair(texts: tuple[str, str], dialect: str | None) -> Pair:
             raise UnfaithfulError(f"the {which} text is not one query")
         if is_explain(text):
             raise UnfaithfulError(f"the {which} text asks for a plan, not for rows")
-        tree = script.statements[0]
+        tree = script.statements[0].copy()  # which is made plainer here
         nodes = list(tree.walk()) if isinstance(tree, exp.Query) else []
         if not nodes or any(isinstance(node, _WRITING) for node in nodes):
             raise UnfaithfulError(f"the {which} text is not a query that only reads")
@@ -142,7 +142,7 @@ def _read_everywhere(texts: tuple[str, str], schema: SqlSchema | None) -> Texts:
     pairs: dict[str, Pair] = {}
     refusals: dict[str, str] = {}
     meanings: dict[str, tuple[Node, Node] | None] = {}
-    for name in ANYWHERE:
+    for name in VERSIONS:
         try:
             pairs[name] = read_pair(texts, name)
         except UnfaithfulError as error:
@@ -162,12 +162,8 @@ def _read_everywhere(texts: tuple[str, str], schema: SqlSchema | None) -> Texts:
             refusals[name] = str(error)
     taken = {name: pair for name, pair in pairs.items() if name not in refusals}
     if not taken:
-        raise UnfaithfulError(refusals[ANYWHERE[0]])
+        raise UnfaithfulError(refusals["sqlite"])
     return Texts(taken, tuple(dict.fromkeys(refusals.values())), _neutral(pairs))
-
-
-ANYWHERE: Final = ("sqlite", "duckdb", "postgres", "mysql")
-"""The dialects as which a text is read that comes without one."""
 
 
 def _lower_names(pair: Pair) -> None:
@@ -300,36 +296,6 @@ def check_known(
             raise UnfaithfulError(f"{database_of(dialect)} may refuse the {which} query: {fault}")
     needed = (versions(*read, dialect) for read in zip(words, pair[:2], strict=True))
     return tuple(sorted(set[str]().union(*needed)))
-
-
-def refused_by_all(sql: str, dialect: str | None, schema: SqlSchema | None) -> str | None:
-    """Return why a text is no query that its database runs, or each of those that it may be of."""
-    found: list[str] = []
-    if is_long(sql) or (dialect is None and _is_foreign(sql)):
-        return None
-    for name in ANYWHERE if dialect is None else (dialect,):
-        try:
-            trees = parse(sql, name).statements
-        except SqlError as error:
-            if name not in VERSIONS:
-                return None  # its grammar is not known well enough
-            found.append(str(error))
-            continue
-        queries = [tree for tree in trees if isinstance(tree, exp.Query)]
-        faults = (misfit(tree, name, schema, sure=True) for tree in queries)
-        fault = next(filter(None, faults), None)
-        if fault is None:
-            return None
-        found.append(f"{database_of(name)} refuses it: {fault}")
-    return found[0]
-
-
-def _is_foreign(sql: str) -> bool:
-    """Say whether a text is that of a dialect that is none of the four."""
-    try:
-        return parse(sql, None).dialect not in ("", *ANYWHERE)
-    except SqlError:
-        return False
 
 
 def _same_words(first: Sequence[Token], second: Sequence[Token]) -> bool:
