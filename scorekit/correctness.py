@@ -490,7 +490,7 @@ class Pair:
             return None
         lacking = Lacking() if self.schema is None else self.lacking(self.generated)
         if lacking.error is None:
-            why = self.not_run(self.generated)
+            why = self.not_run(self.generated) if self.dialect is not None else None
             is_own = why is not None and not all(map(self.not_run, self.accepted))
             return ("refused", f"generated: {why}") if is_own else None
         others = list(map(self.lacking, self.accepted))
@@ -520,6 +520,8 @@ class Pair:
 
     def bad(self, query: str) -> str | None:
         """Return why an accepted query does not run, by its dialect and a schema of tables."""
+        if is_long(query):
+            return None
         is_told = self.evidence == "auto" and self.is_schema_known()
         try:
             return refused(query, self.schema if is_told else None, self.dialect)

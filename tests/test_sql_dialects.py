@@ -12,7 +12,7 @@ from scorekit import column_accuracy, query_correctness, sql_equivalence
 from scorekit._sql.dialects import FORMS, unknown, versions
 from scorekit._sql.functions import VERSIONS
 from scorekit._sql.operands import misfit
-from scorekit._sql.parsing import parse, tokens
+from scorekit._sql.parsing import parse
 from scorekit._sql.schema import read_schema
 from scorekit.equivalence import CASED
 from scorekit.errors import SqlError
@@ -43,18 +43,14 @@ UNREADABLE = {
 def fault(sql: str, dialect: str) -> tuple[str, str] | None:
     """Return whether a query is refused or open, and why; None if it is known."""
     try:
-        statements = parse(sql, dialect).statements
+        script = parse(sql, dialect)
     except SqlError as error:
         return "refused", error.message
-    if len(statements) != 1:
+    if len(script.statements) != 1:
         return "open", "several statements"
-    words = tokens(sql, dialect)
-    why = (
-        unknown(words, statements[0], dialect)
-        or " or ".join(versions(words, statements[0], dialect))
-        or None
-    )
-    why = why or misfit(statements[0], dialect, read_schema(SCHEMA, None, dialect))
+    (tree,), words = script.statements, script.words
+    why = unknown(words, tree, dialect) or " or ".join(versions(words, tree, dialect)) or None
+    why = why or misfit(tree, dialect, read_schema(SCHEMA, None, dialect))
     return None if why is None else ("open", why)
 
 

@@ -6,7 +6,7 @@ import difflib
 import logging
 import re
 import threading
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from functools import cache
@@ -35,6 +35,8 @@ class Script(NamedTuple):
     """Whether the parser looked into every statement, bodies and settings included."""
     unread: tuple[str, ...] = ()
     """Statements that could not be read, each on one line."""
+    words: Sequence[Token] = ()
+    """The words of the text."""
 
 
 MAX_CHARS: Final = 200_000
@@ -156,12 +158,12 @@ def _parsed(text: str, named: str | None) -> _Parsed:
     else:
         refused = None
         if named in VERSIONS:
-            refused = refusal(_words(prepared, _dialect(named)), script.statements, named)
+            refused = refusal(script.words, script.statements, named)
         return script if refused is None else ("parse", refused)
     if named in _NO_SEMICOLONS and kind == "parse":
         script = _Pieces(_dialect(named), named).script(prepared)
         if not script.unread and all(isinstance(t, exp.Query) for t in script.statements):
-            return script
+            return script._replace(words=_words(prepared, _dialect(named)))
     if named is None and kind == "parse" and not _ANY_STATEMENT.search(prepared):
         return "not_sql", message
     if named is None and kind in ("parse", "unsupported") and len(text) <= RETRIED_CHARS:
@@ -351,11 +353,6 @@ def is_long(sql: str) -> bool:
 _WORD = re.compile(r"'[^']*'|\"[^\"]*\"|--[^\n]*|/\*.*?\*/|\w+|[^\s\w]", re.DOTALL)
 
 
-def tokens(sql: str, dialect: str) -> list[Token]:
-    """Return the words of a text that `parse` has read as *dialect*."""
-    return _dialect(dialect).tokenize(_prepared(sql, dialect))
-
-
 def refusal_of(sql: str, dialect: str) -> str | None:
     """Return what of a text no version of a dialect's database takes, None if nothing is known."""
     prepared = _prepared(sql, dialect)
@@ -363,7 +360,7 @@ def refusal_of(sql: str, dialect: str) -> str | None:
         script = _parse_as(prepared, dialect)
     except SqlError:
         return None
-    return refusal(_words(prepared, _dialect(dialect)), script.statements, dialect)
+    return refusal(script.words, script.statements, dialect)
 
 
 def is_query(sql: str, dialect: str | None) -> bool:
@@ -468,7 +465,8 @@ def _parse_as(text: str, dialect: str) -> Script:
     kept: list[exp.Expr] = []
     refused: str | None = "empty"
     whole = True
-    for tree in _trees(text, _dialect(dialect)):
+    words = _words(text, _dialect(dialect))
+    for tree in _trees(text, _dialect(dialect), words):
         if isinstance(tree, _STATEMENTS):
             kept.append(tree)
             if dialect == "sqlite" and _NAME_QUOTE.search(text):
@@ -480,7 +478,7 @@ def _parse_as(text: str, dialect: str) -> Script:
         whole = whole and _is_whole(tree)
     if refused:
         raise SqlError(refused, _REFUSED[refused], text)
-    return Script(tuple(kept), dialect, whole)
+    return Script(tuple(kept), dialect, whole, words=words)
 
 
 def _is_whole(tree: exp.Expr | None) -> bool:
@@ -500,8 +498,8 @@ def _dialect(name: str) -> Dialect:
     return Dialect.get_or_raise(name)
 
 
-def _trees(text: str, dialect: Dialect) -> list[exp.Expr | None]:
-    words = _words(text, dialect)
+def _trees(text: str, dialect: Dialect, words: list[Token] | None = None) -> list[exp.Expr | None]:
+    words = _words(text, dialect) if words is None else words
     _check_nesting(nesting(words, dialect), text)
     _check_groups(words, text)
     words = _with_one_variable(words)

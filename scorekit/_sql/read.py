@@ -333,12 +333,19 @@ class _Scope:
 
 _ANY_HIDDEN = re.compile(r"_?rowid_?|oid|ctid|xmin|xmax|tableoid|rownum")
 _HIDDEN: Final = {
-    "sqlite": re.compile(r"_?rowid_?|oid|column\d+"),
-    "postgres": re.compile(r"ctid|[cx]m(?:in|ax)|tableoid|column\d+|(?:current_|session_)?user"),
+    "sqlite": re.compile(r"_?rowid_?|oid"),
+    "postgres": re.compile(r"ctid|[cx]m(?:in|ax)|tableoid|(?:current_|session_)?user"),
     "mysql": re.compile(r"(?!)"),
-    "duckdb": re.compile(r"rowid|col\d+|(?:current_|session_)?user"),
+    "duckdb": re.compile(r"rowid|(?:current_|session_)?user"),
 }
 """Columns that are there without being declared."""
+_NAMED_VALUES: Final = {
+    "sqlite": ("column{}", 1),
+    "postgres": ("column{}", 1),
+    "mysql": ("column_{}", 0),
+    "duckdb": ("col{}", 0),
+}
+"""What the columns of VALUES are called, from which number on."""
 
 
 class _Names:
@@ -378,7 +385,8 @@ class _Names:
                     raise InvalidError(str(error)) from None
                 raise
             if table.columns is not None and name not in table.columns:
-                raise RefusedError(f"{table.alias} has no column {name}")
+                error = UnreadError if self._names_more(table.columns) else RefusedError
+                raise error(f"{table.alias} has no column {name}")
             return table.column(name)
         quoted = self.dialect == "sqlite" and may_be_text(node)
         try:
@@ -455,12 +463,16 @@ class _Names:
             raise UnreadError(f"dialects differ in what {name} means")
         return [alias], True
 
+    def _names_more(self, columns: tuple[str, ...]) -> bool:
+        """Say whether the database gives a name to a column that has none, as ``count``."""
+        return "" in columns and self.dialect != "sqlite"
+
     def check_one(self, name: str, scope: _Scope, sources: frozenset[Source]) -> None:
         """Refuse a name that other tables than these have, too."""
         for i, table in enumerate(scope.tables):
             if name in (table.columns or ()) and table.source not in sources:
                 visible = scope.n_visible is None or i < scope.n_visible
-                error: type[UnreadError] = InvalidError if visible else RefusedError
+                error = InvalidError if visible else UnreadError
                 if len(sources) > 1 and self.dialect not in ("sqlite", "postgres", "mysql"):
                     error = UnreadError  # DuckDB takes what USING merged
                 raise error(f"several tables have a column {name}")
@@ -473,6 +485,8 @@ class _Names:
                 unknown.append(i)
             elif name in table.columns:
                 known.append(i)
+            elif self._names_more(table.columns):
+                unknown.append(i)
         if len(known) > 1:
             self.check_one(name, scope, frozenset((scope.tables[known[0]].source,)))
         places = known or unknown
@@ -613,8 +627,10 @@ class _Reader:
         self.aliases.update((table.source, table.alias) for table in scope.tables)
         if keys is None and not select.aggregates:
             if tree.args.get("having") is not None:
-                error = RefusedError if self._dialect in ("sqlite", "postgres") else UnreadError
-                raise error("HAVING without groups")
+                may = self._dialect == "mysql" or (
+                    self._dialect not in ("sqlite", "postgres") and not having.sources
+                )
+                raise (UnreadError if may else RefusedError)("HAVING without groups")
             if any(map(has_aggregate, items)):
                 raise UnreadError("an aggregate orders rows that are no groups")
         kept = self._filter(tree.args.get("qualify"), named)
@@ -999,7 +1015,9 @@ class _Reader:
             query = arm if query is None else SetOperation("union", False, (query, arm))  # noqa: FBT003 - a field
         if query is None:
             raise UnreadError("VALUES without rows")
-        return self._derived(_Block(query, ("",) * width), alias, columns, scope)
+        form, first = _NAMED_VALUES.get(self._dialect, ("", 0))
+        names = tuple(form.format(i) for i in range(first, first + width))
+        return self._derived(_Block(query, names), alias, columns, scope)
 
     def _columns(self, alias: exp.Expr | None) -> tuple[str, ...]:
         """Return the names that an alias gives to columns."""

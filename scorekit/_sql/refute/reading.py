@@ -17,11 +17,9 @@ from scorekit._sql.operands import misfit
 from scorekit._sql.parsing import (
     MAX_WORDS,
     RETRIED_CHARS,
-    Script,
     is_explain,
     is_long,
     parse,
-    tokens,
 )
 from scorekit._sql.read import CASE_MATTERS, RefusedError, UnreadError, read_query
 from scorekit._sql.refute.expressions import UnfaithfulError
@@ -41,6 +39,8 @@ class Pair(NamedTuple):
     second: exp.Expr
     dialect: str
     """The dialect that the first was read as."""
+    words: tuple[Sequence[Token], ...] = ()
+    """Of each text."""
 
 
 def read_pair(texts: tuple[str, str], dialect: str | None) -> Pair:
@@ -52,6 +52,7 @@ def read_pair(texts: tuple[str, str], dialect: str | None) -> Pair:
             another text too.
     """
     trees: list[exp.Expr] = []
+    words: list[Sequence[Token]] = []
     used = ""
     for text, which in zip(texts, ORDINALS, strict=True):
         try:
@@ -66,13 +67,14 @@ def read_pair(texts: tuple[str, str], dialect: str | None) -> Pair:
         nodes = list(tree.walk()) if isinstance(tree, exp.Query) else []
         if not nodes or any(isinstance(node, _WRITING) for node in nodes):
             raise UnfaithfulError(f"the {which} text is not a query that only reads")
-        _check_precedence(tree, nodes, text, script)
+        _check_precedence(nodes)
         _rewrite_all(nodes, text)
-        if script.dialect in ("", "sqlite"):
-            _restore_sqlite(nodes, text, script)
+        if script.dialect == "sqlite":
+            _restore_sqlite(nodes, script.words)
         trees.append(tree)
+        words.append(script.words)
         used = used or script.dialect
-    return Pair(trees[0], trees[1], used)
+    return Pair(trees[0], trees[1], used, tuple(words))
 
 
 _ARRAY = re.compile(r"\bARRAY\s*\[", re.IGNORECASE)
@@ -124,18 +126,28 @@ def read_texts(texts: tuple[str, str], schema: SqlSchema | None, dialect: str | 
         UnfaithfulError: If a database does not take a query; of several, if one cannot read it or
             reads it otherwise, or none takes both.
     """
-    for text, which in zip(texts, ORDINALS, strict=True):
+    check_short(texts)
+    if dialect is not None:
+        pair = read_pair(texts, dialect)
+        notes = fold_names(pair, schema, dialect)
+        notes += check_known(pair, schema, dialect)
+        return Texts({dialect: pair}, (), pair, notes)
+    return _read_everywhere(texts, schema)
+
+
+def check_short(texts: Sequence[str]) -> None:
+    """
+    Refuse what would take long to look into.
+
+    Raises:
+        UnfaithfulError: If a text has too many words or characters.
+    """
+    for text, which in zip(texts, ORDINALS, strict=False):
         if is_long(text):
             raise UnfaithfulError(
                 f"more than {MAX_WORDS} words or {RETRIED_CHARS} characters of the {which} query "
                 "are too many to try out"
             )
-    if dialect is not None:
-        pair = read_pair(texts, dialect)
-        notes = fold_names(pair, schema, dialect)
-        notes += check_known(texts, pair, schema, dialect)
-        return Texts({dialect: pair}, (), pair, notes)
-    return _read_everywhere(texts, schema)
 
 
 def _read_everywhere(texts: tuple[str, str], schema: SqlSchema | None) -> Texts:
@@ -155,7 +167,7 @@ def _read_everywhere(texts: tuple[str, str], schema: SqlSchema | None) -> Texts:
             _check_alike({d: one[i] for d, one in meanings.items() if one}, which)
     for name, pair in pairs.items():
         try:
-            check_known(texts, pair, schema, name, reserved=False)
+            check_known(pair, schema, name, reserved=False)
         except UnfaithfulError as error:
             if meanings[name] is None:
                 raise  # what it would be without the fault is not known either
@@ -257,7 +269,6 @@ def fold_names(pair: Pair, schema: SqlSchema | None, dialect: str | None) -> tup
 
 
 def check_known(
-    texts: tuple[str, str],
     pair: Pair,
     schema: SqlSchema | None,
     dialect: str | None,
@@ -278,8 +289,7 @@ def check_known(
     """
     if dialect is None:
         return ()
-    words = [tokens(text, dialect) for text in texts]
-    if _same_words(*words):
+    if _same_words(*pair.words):
         fault = misfit(pair.first, dialect, schema, sure=True)
         if fault is not None:
             raise UnfaithfulError(f"{database_of(dialect)} refuses both queries: {fault}")
@@ -287,14 +297,14 @@ def check_known(
     if dialect not in VERSIONS:
         described = map(database_of, VERSIONS)
         return (f"{dialect} takes both queries: known only of {', '.join(described)}",)
-    for own, tree, which in zip(words, pair[:2], ORDINALS, strict=True):
+    for own, tree, which in zip(pair.words, pair[:2], ORDINALS, strict=True):
         lacking = unknown(own, tree, dialect, reserved=reserved)
         if lacking is not None:
             raise UnfaithfulError(f"in the {which} query, {lacking}")
         fault = misfit(tree, dialect, schema)
         if fault is not None:
             raise UnfaithfulError(f"{database_of(dialect)} may refuse the {which} query: {fault}")
-    needed = (versions(*read, dialect) for read in zip(words, pair[:2], strict=True))
+    needed = (versions(*read, dialect) for read in zip(pair.words, pair[:2], strict=True))
     return tuple(sorted(set[str]().union(*needed)))
 
 
@@ -323,9 +333,7 @@ _UNCLEAR = (
 """Operators, and those that may not stand in them without brackets."""
 
 
-def _check_precedence(
-    tree: exp.Expr, nodes: Sequence[exp.Expr], text: str, script: Script
-) -> None:
+def _check_precedence(nodes: Sequence[exp.Expr]) -> None:
     """
     Refuse what dialects bracket otherwise, such as a comparison of a comparison.
 
@@ -337,35 +345,16 @@ def _check_precedence(
         for outer, inside in _UNCLEAR:
             if isinstance(node, outer) and any(isinstance(part, inside) for part in parts):
                 raise UnfaithfulError("brackets must say which operator comes first")
-        if not isinstance(node, _COMPARING):
-            continue
-        for inner in parts:
-            if script.dialect or not isinstance(inner, exp.Paren):
-                continue
-            # the parser's own brackets: it reads IS as binding tighter, as few dialects do
-            if isinstance(inner.this, _COMPARING) and _n_brackets(
-                tree.sql(), script
-            ) > _n_brackets(text, script):
-                raise UnfaithfulError("brackets must say which operator comes first")
 
 
-def _n_brackets(text: str, script: Script) -> int:
-    return _count(TokenType.L_PAREN, text, script)
-
-
-def _count(kind: TokenType, text: str, script: Script) -> int:
-    return sum(token.token_type == kind for token in tokens(text, script.dialect))
-
-
-def _restore_sqlite(nodes: Sequence[exp.Expr], text: str, script: Script) -> None:
+def _restore_sqlite(nodes: Sequence[exp.Expr], words: Sequence[Token]) -> None:
     """Restore what SQLite distinguishes and the parser does not."""
-    if "+" in text:
-        n_sums = sum(isinstance(node, exp.Add) for node in nodes)
-        if _count(TokenType.PLUS, text, script) != n_sums:
-            raise UnfaithfulError("a sign of plus that adds nothing changes types in SQLite")
+    n_sums = sum(isinstance(node, exp.Add) for node in nodes)
+    if sum(token.token_type == TokenType.PLUS for token in words) != n_sums:
+        raise UnfaithfulError("a sign of plus that adds nothing changes types in SQLite")
     casts = [node for node in nodes if isinstance(node, exp.Cast)]
-    if script.dialect == "sqlite" and casts:
-        written = Counter(map(affinity, _types(tokens(text, script.dialect))))
+    if casts:
+        written = Counter(map(affinity, _types(words)))
         if written != Counter(map(affinity_of, casts)):
             raise UnfaithfulError("SQLite casts to types by rules of its own")
     for node in nodes:
@@ -374,7 +363,7 @@ def _restore_sqlite(nodes: Sequence[exp.Expr], text: str, script: Script) -> Non
             node.replace(exp.Anonymous(this="MOD", expressions=[node.this, node.expression]))
 
 
-def _types(written: list[Token]) -> Iterator[str]:
+def _types(written: Sequence[Token]) -> Iterator[str]:
     """Yield the types that are cast to, as written."""
     depth, last = 0, ""
     casts: list[tuple[int, list[str] | None]] = []
