@@ -655,7 +655,7 @@ class _Reader:
             arm = self.query(one.expression, outer, ctes).query
             widths = {len(part.outputs) for part in (query, arm) if not _has_star(part)}
             if len(widths) > 1:
-                error = RefusedError if tree.find(exp.Star) else InvalidError
+                error = UnreadError if tree.find(exp.Star) else InvalidError
                 raise error("the arms of a set operation differ in their width")
             operator = _SET_OPERATIONS[type(one)]
             query = SetOperation(operator, bool(one.args.get("distinct")), (query, arm))
@@ -1128,7 +1128,7 @@ class _Reader:
         """Read a query inside of an expression, which must have *width* columns if it is given."""
         query = self.query(tree, scope, scope.ctes).query
         if width is not None and len(query.outputs) != width:
-            error = RefusedError if tree.find(exp.Star) else InvalidError
+            error = UnreadError if tree.find(exp.Star) else InvalidError
             raise error("a subquery has more or fewer columns than it may")
         return query
 
