@@ -385,8 +385,8 @@ class _Names:
                     raise InvalidError(str(error)) from None
                 raise
             if table.columns is not None and name not in table.columns:
-                error = UnreadError if self._names_more(table.columns) else RefusedError
-                raise error(f"{table.alias} has no column {name}")
+                kind = UnreadError if self._names_more(table.columns) else RefusedError
+                raise kind(f"{table.alias} has no column {name}")
             return table.column(name)
         quoted = self.dialect == "sqlite" and may_be_text(node)
         try:
