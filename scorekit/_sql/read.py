@@ -627,9 +627,8 @@ class _Reader:
         self.aliases.update((table.source, table.alias) for table in scope.tables)
         if keys is None and not select.aggregates:
             if tree.args.get("having") is not None:
-                may = self._dialect == "mysql" or (
-                    self._dialect not in ("sqlite", "postgres") and not having.sources
-                )
+                of_rows = any(part.sources for part in (having, *outputs))
+                may = self._dialect == "mysql" or (self._dialect != "sqlite" and not of_rows)
                 raise (UnreadError if may else RefusedError)("HAVING without groups")
             if any(map(has_aggregate, items)):
                 raise UnreadError("an aggregate orders rows that are no groups")

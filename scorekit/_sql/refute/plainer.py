@@ -31,26 +31,41 @@ def plainer(tree: exp.Expr) -> exp.Expr:
 
 
 def _turn(select: exp.Select) -> None:
-    """Write a RIGHT or FULL join that is the first of a FROM as LEFT joins."""
+    """Write RIGHT joins, and a FULL one behind which there is no other, as LEFT joins."""
     joins: list[exp.Join] = select.args.get("joins") or []
     first = select.args.get("from_")
-    if first is None or not joins or joins[0].side not in ("RIGHT", "FULL"):
+    turned = [join for join in joins if join.side in ("RIGHT", "FULL")]
+    if first is None or not turned:
         return
-    join = joins[0]
-    if join.args.get("method") or not join.args.get("on"):
+    if any(join.args.get("method") or not join.args.get("on") for join in turned):
+        return
+    if any(join.side == "FULL" for join in turned[:-1]):
         return
     tables = [first.this, *(other.this for other in joins)]
     if any(isinstance(item, exp.Star) for item in select.expressions):
         if not all(table.alias_or_name for table in tables):
             return
         _write_star(select, tables)
-    left, right = first.this, join.this
-    if join.side == "RIGHT":
-        first.set("this", right)
-        join.set("this", left)
-        join.set("side", "LEFT")
-    else:
-        _make_full(select, join, left, right)
+    for join in turned:
+        left, right = _nested(select, join), join.this
+        if join.side == "RIGHT":
+            first.set("this", right)
+            join.set("this", left)
+            join.set("side", "LEFT")
+        else:
+            _make_full(select, join, left, right)
+
+
+def _nested(select: exp.Select, join: exp.Join) -> exp.Expr:
+    """Return what stands before a join, which is the first from now on, in brackets."""
+    joins: list[exp.Join] = select.args["joins"]
+    place = next(i for i, other in enumerate(joins) if other is join)
+    left: exp.Expr = select.args["from_"].this
+    if place:
+        left.set("joins", [*(left.args.get("joins") or ()), *joins[:place]])
+        left = exp.Subquery(this=left)
+        select.set("joins", joins[place:])
+    return left
 
 
 def _write_star(select: exp.Select, tables: list[exp.Expr]) -> None:
