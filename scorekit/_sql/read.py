@@ -933,16 +933,17 @@ class _Reader:
         self, node: exp.Expr, scope: _Scope, *, alone: bool = False
     ) -> Table:
         """Read one item of a FROM, perhaps without what is joined to it, and make it visible."""
-        if isinstance(node, exp.Subquery) and isinstance(node.this, exp.Table):
+        inner = node.this if isinstance(node, exp.Subquery) else None
+        if isinstance(inner, exp.Table) or (inner is not None and inner.args.get("joins")):
             _check(node, "this")
-            return self._nested(node.this, scope)
+            return self._nested(inner, scope)
         if isinstance(node, exp.Table) and node.args.get("joins") and not alone:
             return self._nested(node, scope)
         alias_node = node.args.get("alias")
         alias = self._names.name(alias_node.this) if alias_node and alias_node.this else ""
         columns = self._columns(alias_node)
         if isinstance(node, exp.Subquery):
-            _check(node, "this", "alias", "with_")
+            _check(node, "this", "alias", "with_", *(["joins"] * alone))
             inside = self._definitions(node, scope.outer, scope.ctes)
             block = self.query(node.this, scope.outer, inside)
             return self._derived(block, alias, columns, scope)
@@ -988,7 +989,7 @@ class _Reader:
         scope.add(_Visible(alias or name, source, self._catalog.names(full), own))
         return Scan(source)
 
-    def _nested(self, node: exp.Table, scope: _Scope) -> Table:
+    def _nested(self, node: exp.Expr, scope: _Scope) -> Table:
         """Read a join in brackets, or ``a JOIN b JOIN c ON ... ON ...``, which needs none."""
         joins = list[exp.Join](node.args.get("joins") or ())
         if scope.tables and any(join.args.get("using") or join.method for join in joins):

@@ -31,7 +31,7 @@ def plainer(tree: exp.Expr) -> exp.Expr:
 
 
 def _turn(select: exp.Select) -> None:
-    """Write RIGHT joins, and a FULL one behind which there is no other, as LEFT joins."""
+    """Write RIGHT and FULL joins as LEFT joins."""
     joins: list[exp.Join] = select.args.get("joins") or []
     first = select.args.get("from_")
     turned = [join for join in joins if join.side in ("RIGHT", "FULL")]
@@ -39,21 +39,27 @@ def _turn(select: exp.Select) -> None:
         return
     if any(join.args.get("method") or not join.args.get("on") for join in turned):
         return
-    if any(join.side == "FULL" for join in turned[:-1]):
-        return
     tables = [first.this, *(other.this for other in joins)]
     if any(isinstance(item, exp.Star) for item in select.expressions):
         if not all(table.alias_or_name for table in tables):
             return
         _write_star(select, tables)
-    for join in turned:
+    is_row: exp.Expr | None = None
+    for i, join in enumerate(turned):
         left, right = _nested(select, join), join.this
+        if is_row is not None:  # so that no row is met by what is none
+            join.set("on", exp.and_(join.args["on"], is_row))
         if join.side == "RIGHT":
             first.set("this", right)
             join.set("this", left)
-            join.set("side", "LEFT")
+            is_row = None
         else:
-            _make_full(select, join, left, right)
+            is_row = _make_full(
+                select, join, left, right, sides_name=f"{_SIDES}{i}", of_left=is_row
+            )
+        join.set("side", "LEFT")
+    if is_row is not None:
+        select.where(is_row, copy=False)
 
 
 def _nested(select: exp.Select, join: exp.Join) -> exp.Expr:
@@ -82,14 +88,25 @@ def _write_star(select: exp.Select, tables: list[exp.Expr]) -> None:
     select.set("expressions", [part.copy() for part in shown])
 
 
-def _make_full(select: exp.Select, join: exp.Join, left: exp.Expr, right: exp.Expr) -> None:
+def _make_full(
+    select: exp.Select,
+    join: exp.Join,
+    left: exp.Expr,
+    right: exp.Expr,
+    *,
+    sides_name: str,
+    of_left: exp.Expr | None,
+) -> exp.Expr:
     """
     Write a FULL join as two LEFT joins behind a table of two rows.
 
     On the first side are the rows of the left table with their partners, on the second the rows
-    of the right table that have none.  A side without rows is one row of NULLs, and is dropped.
+    of the right table that have none.  A side without rows is one row of NULLs.
+
+    Returns:
+        Of which rows that is not so.  *of_left* says the same of those of the left table.
     """
-    side = exp.column(_SIDE, _SIDES)
+    side = exp.column(_SIDE, sides_name)
     met = join.args["on"]
     alone = exp.Not(this=_exists(left, met))
     pairs = exp.and_(side.eq(0), met.copy())
@@ -97,14 +114,13 @@ def _make_full(select: exp.Select, join: exp.Join, left: exp.Expr, right: exp.Ex
     sides = exp.Union(
         this=exp.select(exp.alias_("0", _SIDE)), expression=exp.select("1"), distinct=False
     )
-    select.args["from_"].set("this", sides.subquery(_SIDES))
-    join.set("side", "LEFT")
+    select.args["from_"].set("this", sides.subquery(sides_name))
     join.set("on", exp.or_(pairs, others))
-    before = exp.Join(this=left, side="LEFT", on=side.eq(0))
-    select.set("joins", [before, *select.args["joins"]])
-    is_pair = exp.and_(side.eq(0), _exists(left, None))
+    on_side = side.eq(0) if of_left is None else exp.and_(side.eq(0), of_left)
+    select.set("joins", [exp.Join(this=left, side="LEFT", on=on_side), *select.args["joins"]])
+    is_pair = exp.and_(side.eq(0), _exists(left, of_left))
     is_other = exp.and_(side.eq(1), _exists(right, alone))
-    select.where(exp.or_(is_pair, is_other), copy=False)
+    return exp.or_(is_pair, is_other)
 
 
 def _exists(table: exp.Expr, condition: exp.Expr | None) -> exp.Exists:
