@@ -492,6 +492,11 @@ class _Reader:
             self.source(lateral, scope, ctes)
         outputs: _Names | None = {}
         for node in tree.expressions:
+            inner = isinstance(node, exp.Subquery) and not node.alias and node.selects
+            named = inner[0] if inner else node  # whose name some databases give to a subquery
+            if isinstance(named, exp.Alias):
+                scope.aliases.add(named.alias.casefold())
+        for node in tree.expressions:
             names = self.output(node, scope, ctes)
             outputs = None if outputs is None or names is None else outputs | names
         for clause, value in tree.args.items():
@@ -519,8 +524,6 @@ class _Reader:
             left_out = star.args.get("except_") or ()
             return self.star(tables, {column.name.casefold() for column in left_out})
         self.walk(node, scope, ctes)
-        if isinstance(node, exp.Alias):
-            scope.aliases.add(node.alias.casefold())
         name = node.alias_or_name.casefold()
         return {_OTHERS if name == "*" else name: None}
 

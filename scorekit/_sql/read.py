@@ -401,13 +401,29 @@ class _Names:
                 text: str = node.this.this
                 self.assumptions.add(f'"{text}" is no column, so that SQLite reads a text')
                 return Literal("text", text)
-            of_rows = self.dialect not in ("sqlite", "mysql") and scope.names(name)
-            raise (UnreadError if of_rows else RefusedError)(f"no table has a column {name}")
+            kind = UnreadError if self._may_be_named(node, name, scope) else RefusedError
+            raise kind(f"no table has a column {name}")
         columns = [column for level in found for column in level.columns]
         if (quoted and not sure) or len(columns) > 1:
             text = node.this.this if quoted else name
             return OpenName(text, quoted and not sure, found)
         return columns[0]
+
+    def _may_be_named(self, node: exp.Column, name: str, scope: _Scope) -> bool:
+        """Say whether a name that no table has may be that of whole rows, or of an output."""
+        if self.dialect == "sqlite":
+            return False
+        clause, own = node.find_ancestor(*_BY_OUTPUTS, exp.Select), node.parent_select
+        if isinstance(clause, _BY_OUTPUTS) and isinstance(own, exp.Select):
+            unnamed = (exp.Alias, exp.Column, exp.Star)  # which are named as one sees
+            if not all(isinstance(output, unnamed) for output in own.expressions):
+                return True
+        around = own if self.dialect == "duckdb" else own and own.parent_select
+        while around is not None and self.dialect in ("duckdb", "mysql"):
+            if any(output.alias.casefold() == name for output in around.expressions):
+                return True
+            around = around.parent_select
+        return self.dialect != "mysql" and scope.names(name)
 
     def _may_be_output(self, node: exp.Column, name: str) -> bool:
         """Say whether a clause may take the name of a column for that of an output."""
@@ -627,7 +643,7 @@ class _Reader:
         self.aliases.update((table.source, table.alias) for table in scope.tables)
         if keys is None and not select.aggregates:
             if tree.args.get("having") is not None:
-                of_rows = any(part.sources for part in (having, *outputs))
+                of_rows = any(map(free_sources, (having, *outputs)))
                 may = self._dialect == "mysql" or (self._dialect != "sqlite" and not of_rows)
                 raise (UnreadError if may else RefusedError)("HAVING without groups")
             if any(map(has_aggregate, items)):
