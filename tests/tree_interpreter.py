@@ -661,8 +661,8 @@ def _of_one_type(*values: Value) -> Iterable[Value]:
 
 def _of_common_types(several: list[list[Row]]) -> list[list[Row]]:
     """Return the rows of the arms of a set operation, each column of one type as far as seen."""
-    columns = list(zip(*(row for rows in several for row in rows), strict=True))
-    types = [{type(value) for value in column} for column in columns]
+    columns = zip(*(row for rows in several for row in rows), strict=True)
+    types: list[set[type]] = [set(map(type, column)) for column in columns]
     return [[tuple(map(_united, row, types)) for row in rows] for rows in several]
 
 

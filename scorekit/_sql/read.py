@@ -629,19 +629,18 @@ class _Reader:
             chain.append(chain[-1].this)
         first = self.query(chain[-1].this, outer, ctes)
         query, names = first.query, first.names
-        before: tuple[str, bool] | None = None
+        union: SetOperation | None = None  # of a chain without brackets: one type for all
         for one in reversed(chain):
             arm = self.query(one.expression, outer, ctes).query
             widths = {len(part.outputs) for part in (query, arm) if not _has_star(part)}
             if len(widths) > 1:
                 error = RefusedError if tree.find(exp.Star) else InvalidError
                 raise error("the arms of a set operation differ in their width")
-            which = _SET_OPERATIONS[type(one)], bool(one.args.get("distinct"))
-            if isinstance(query, SetOperation) and which == before and which[0] == "union":
-                query = attrs.evolve(query, arms=(*query.arms, arm))  # all decide their types
-            else:
-                query = SetOperation(*which, (query, arm))
-            before = which
+            operator, distinct = _SET_OPERATIONS[type(one)], bool(one.args.get("distinct"))
+            longer = union is not None and operator == "union" and distinct >= union.distinct
+            arms = (*union.arms, arm) if union is not None and longer else (query, arm)
+            query = SetOperation(operator, distinct, arms)
+            union = query if operator == "union" else None
         items = tuple(self._place(node, names) for node in _ordered_nodes(tree))
         return _Block(self._ordered(tree, query, items), names)
 
