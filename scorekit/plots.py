@@ -694,7 +694,7 @@ def _places(points: object) -> tuple[list[_Place], str, str]:
         (model.model, model.mean_cost_usd, quality, model.intervals["cost_usd"], interval)
         for model in points.models
         for quality, interval in (_quality(model),)
-        if model.mean_cost_usd is not None
+        if model.mean_cost_usd is not None and model.n_samples
     ]
     if not places:
         refuse("points", "a report with a sample whose cost_usd was measured", points)

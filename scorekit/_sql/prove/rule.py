@@ -19,7 +19,6 @@ from scorekit._sql.definitions import Reference
 from scorekit._sql.prove.dependencies import Determined, Relation, at_most_one
 from scorekit._sql.prove.logic import Mode
 from scorekit._sql.prove.normal import Arm, Sorted
-from scorekit._sql.prove.scalars import Scalars
 from scorekit._sql.prove.scope import NOTHING, Rests, Scope
 from scorekit._sql.tree import (
     FALSE,
@@ -148,19 +147,19 @@ class View:
 
     def converts(self, query: SetOperation, place: int) -> bool:
         """Say whether a set operation may convert values of an output to the type of others."""
-        types = self._types(query, place, self._scope)
+        types = self._types(query, place)
         return None in types or len(types) > 1
 
-    def _types(self, query: Query, place: int, scope: Scope) -> set[object]:
+    def _types(self, query: Query, place: int) -> set[object]:
         if isinstance(query, SetOperation):
-            return {one for arm in query.arms for one in self._types(arm, place, scope)}
+            return {one for arm in query.arms for one in self._types(arm, place)}
         if isinstance(query, Sorted):
-            return self._types(query.query, place, scope)
+            return self._types(query.query, place)
         if not isinstance(query, Select) or place >= len(query.outputs):
             return {None}
         output = query.outputs[place]
-        scope = scope.inside(query.tables)
-        return set() if output == NULL else {Scalars(scope).unconverted_type(output)}
+        facts = Relation.of(query.tables, (), self._scope).facts
+        return set() if output == NULL else {facts.unconverted_type(output)}
 
     def exact(self, value: Scalar, tables: Iterable[Table] = ()) -> bool:
         """Say whether equal values of an expression are the same to every function."""
@@ -217,6 +216,20 @@ class Rows:
     def same(self, first: Scalar, second: Scalar, *, as_result: bool = False) -> bool:
         """Say whether two values are the same in each row."""
         return self.view.rely(self._relation.facts.same(first, second, as_result=as_result))
+
+    def close(self, first: Scalar, second: Scalar) -> bool:
+        """Say whether two numbers are the same in each row, but for rounding."""
+        return self.view.rely(self._relation.facts.close(first, second))
+
+    def apart(self, select: Select) -> Select:
+        """Return a SELECT with its sums and means as sums and counts of terms."""
+        new: dict[Aggregate, Scalar] = {}
+        for agg in aggregates_in(select):
+            if agg.function in ("sum", "avg") and agg not in new:
+                found, rests = self._relation.facts.canonical(agg)
+                if found != agg and self.view.rely(rests):
+                    new[agg] = found
+        return of_groups(select, new) if new else select
 
     def none(self) -> bool:
         """Say whether there are none."""
