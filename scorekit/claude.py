@@ -42,7 +42,7 @@ CANCELLED_WITHIN_SECONDS = 6.0
 EFFORTS = ("low", "medium", "high", "xhigh", "max")
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen(kw_only=True, repr=False)
 class JudgeUsage(Record):
     """What a `ClaudeJudge` has asked and paid."""
 

@@ -24,6 +24,7 @@ from scorekit._core.checks import (
 from scorekit._core.columns import by_id
 from scorekit._sheet.model import ROWS_AT_MOST, Scale, Sheet, Table, line_of, row_of, sheet_of
 from scorekit._sheet.text import table_lines
+from scorekit._sheet.values import counted
 from scorekit._stats.bounded import DECIMAL_NOISE, Floats, Groups, mean_of
 from scorekit._stats.dependence import are_contradicted
 from scorekit._stats.exact_tests import (
@@ -64,6 +65,15 @@ MAX_CHANGES = 20
 MAX_NAMES = 5
 """Names in one sentence of a message."""
 
+FEW_NAMES = 3
+"""Names behind a count in a text."""
+
+MAX_SUITES = 6
+"""Verdicts that a text lists before it only counts them."""
+
+LISTED = "to_text(all=True) lists them"
+"""Where to see what a text only counts."""
+
 ONE_REPORT = "if attempts at a case are independent: copies of one answer fall together"
 """What is said where single cases of one report stop a job."""
 
@@ -95,7 +105,7 @@ BASELINE, CURRENT = "the baseline", "the current run"
 """What the sides are called unless each holds one model, and not the same."""
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen(kw_only=True, repr=False)
 class CaseChange(Record):
     """One case in both reports, or in one of them (the other side is None)."""
 
@@ -136,15 +146,10 @@ class CaseChange(Record):
     """Of a case below the floor, that its pass rate is not, corrected for all other cases."""
 
 
-def listed(names: Sequence[str]) -> str:
+def listed(names: Sequence[str], most: int = MAX_NAMES) -> str:
     """Return the first of some names, and how many more there are."""
-    more = f" and {len(names) - MAX_NAMES} more" if len(names) > MAX_NAMES else ""
-    return f"{', '.join(map(one_line, names[:MAX_NAMES]))}{more}"
-
-
-def counted(n: int, what: str, verb: str = "") -> str:
-    """Return how many there are of what, and what they do."""
-    return f"{n} {what}{'s' * (n != 1)}{verb}"
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return f"{', '.join(map(one_line, names[:most]))}{more}"
 
 
 class Reason(NamedTuple):
@@ -425,11 +430,11 @@ class Comparison(Report):
         for change in self.newly_failing:
             kinds.setdefault(change.error_kind, []).append(change)
         details = [
-            f"newly failing{f' ({kind})' if kind else ''}: {listed(_labels(changes))}"
+            f"newly unscored{f' ({kind})' if kind else ''}: {listed(_labels(changes))}"
             for kind, changes in kinds.items()
         ]
         n_cases = len(_labels(self.newly_failing))
-        return Reason(counted(n_cases, "case", " newly failing"), details)
+        return Reason(counted(n_cases, "case", " newly unscored"), details)
 
     def _missing(self) -> Iterator[Reason]:
         """Yield the metrics that the current run lacks, then the cases of the others."""
@@ -445,7 +450,7 @@ class Comparison(Report):
         """Yield what stops a job that asks for this."""
         if on == "cases" and self.regressions:
             head = counted(len(_labels(self.regressions)), "case", self._fell)
-            yield Reason(head, _told(self.suites))
+            yield Reason(head, _lines_of(self.suites))
         if on == "floor" and self.below_floor:
             names = [
                 f"{_label(one)} in {one.metric} ({one.current:.3f}, p = {one.floor_p_value:.2g})"
@@ -457,7 +462,7 @@ class Comparison(Report):
             name: suite for name, suite in self.suites.items() if suite.verdict == "regressed"
         }
         if on in ("evidence", "suite") and stopping:
-            lines = _told(stopping)
+            lines = _lines_of(stopping)
             fallen = [f"{name} {suite.delta:+z.3f}" for name, suite in stopping.items()]
             yield Reason(f"{one_line(self.current_name)} regressed: {listed(fallen)}", lines)
         verdicts, head = {
@@ -475,8 +480,9 @@ class Comparison(Report):
         if on == "evidence" and (fallen := self._fallen_beyond_chance()):
             n_fallen = counted(len(fallen), "case", " fell")
             if self.single_cases == "tested":
-                details = [f"beyond chance: {listed(fallen)}", ONE_REPORT]
-                yield Reason(f"{n_fallen} by more than chance explains", details)
+                details = [f"dropped significantly: {listed(fallen)}", ONE_REPORT]
+                dropped = counted(len(fallen), "case", " dropped significantly")
+                yield Reason(dropped, details)
             elif cannot_tell == "stop" and not stopping:
                 head = f"cannot tell: {n_fallen}, and attempts varied in neither run"
                 yield Reason(head, [f"fell: {listed(fallen)}", REMEDY])
@@ -495,16 +501,17 @@ class Comparison(Report):
         """Whether either side names its one model, and the names differ."""
         return self.baseline_name != BASELINE and self.current_name != CURRENT
 
+    def _is_beyond_chance(self, change: CaseChange) -> bool:
+        """Tell a case that fell by more than chance explains."""
+        tested = self.single_cases in ("tested", "cannot tell")
+        p_value = change.adjusted_p_value
+        return tested and p_value is not None and p_value <= (1.0 - self.confidence_level) / 2.0
+
     def _fallen_beyond_chance(self) -> list[str]:
         """Return each case that fell by more than chance explains, by its most certain metric."""
-        if self.single_cases not in ("tested", "cannot tell"):
-            return []
-        level = (1.0 - self.confidence_level) / 2.0
         fallen: dict[str, tuple[float, str]] = {}
-        for change in self.regressions:
-            p_value, name = change.adjusted_p_value, _label(change)
-            if p_value is None or p_value > level:
-                continue
+        for change in filter(self._is_beyond_chance, self.regressions):
+            p_value, name = change.adjusted_p_value or 0.0, _label(change)
             if p_value < fallen.get(name, (1.0, ""))[0]:
                 reason = f"p = {change.p_value:.2g}, adjusted {p_value:.2g}"
                 fallen[name] = p_value, f"{name} in {change.metric} ({reason})"
@@ -528,12 +535,16 @@ class Comparison(Report):
             ],
             specs=SUITE_SPECS,
             lines=[f"{title}: {line_of(suite)}" for title, suite in titled],
-            remarks=[sheet_of(suite).notes for _, suite in titled],
+            remarks=[
+                sheet_of(suite).notes if suite in (self.suite, titled[0][1]) else ()
+                for _, suite in titled
+            ],
+            most=MAX_SUITES,
         )
         return Sheet(
             f"Comparison of {one_line(self.current_name)} with {one_line(self.baseline_name)}",
-            "",
-            (*self._opening(), suites, *self._sections(), *self._closing()),
+            self._decision(),
+            (suites, *self._sections(), *self._closing()),
         )
 
     def to_rows(self) -> list[dict[str, Any]]:
@@ -566,18 +577,31 @@ class Comparison(Report):
         ]
         return [f"Undecided, left out: {'; '.join(counts)}"] if counts else []
 
-    def _opening(self) -> list[str]:
-        """Say first what the gate cannot see or tell."""
+    def _decision(self) -> str:
+        """Say what the gate would do, or that it cannot see or tell, and what was compared."""
+        compared = f"{one_line(self.current_name)} compared with {one_line(self.baseline_name)}"
+        compared += f", {counted(self.suite.n_cases, 'case')}"
         if why := self._blind("evidence"):
-            return [f"Cannot see a loss: {why}"]
-        if self.single_cases == "cannot tell" and (fallen := self._fallen_beyond_chance()):
+            return f"cannot see a loss: {why} ({compared})"
+        fallen = self._fallen_beyond_chance()
+        dropped = counted(len(fallen), "case", " dropped significantly")
+        verdict: str = self.suite.verdict
+        if len(self.suites) > 1:
+            alike = [name for name, one in self.suites.items() if one.verdict == verdict]
+            verdict += f" in {listed(alike, FEW_NAMES)}"
+        if fallen and self.single_cases == "cannot tell" and self.suite.verdict != "regressed":
             n_fallen = counted(len(fallen), "case", " fell")
-            return [f"Cannot tell: {n_fallen}, and attempts varied in neither run; {REMEDY}"]
-        return []
+            why = f"{n_fallen}, and attempts varied in neither run; {REMEDY}"
+            return f"cannot tell: {why} ({compared})"
+        if fallen and self.single_cases == "tested":
+            joined = "and" if self.suite.verdict == "regressed" else "but"
+            verdict += f", {joined} {dropped}"
+        return f"{verdict} ({compared})"
 
     def _closing(self) -> list[str]:
-        scores = " scores" if len(self.suites) > 1 else ""
-        lines = [f"Unchanged: {self.n_unchanged}{scores} (within {self.threshold:g})"]
+        lines = [self._moves()]
+        for title, changes in self._optional():
+            lines.append(f"{title}: {_counted(changes)} ({listed(_labels(changes), FEW_NAMES)})")
         lines += self._left_out()
         for models, where in (
             (self.models_only_in_baseline, "the baseline"),
@@ -596,29 +620,57 @@ class Comparison(Report):
             lines.append("Two models: the suite decides, single cases do not stop the gate")
         elif self.single_cases == "not independent":
             lines.append(NOT_INDEPENDENT)
-        if self.flaky:
-            worst = sorted(self.flaky.items(), key=lambda one: -one[1])
-            names = listed([f"{name} ({share:.2g})" for name, share in worst])
-            n_flaky = counted(len(worst), "case")
-            lines.append(f"Attempts differ at {n_flaky} (share of failures): {names}")
+        lines += self._varying()
         if missed := self.newly_missed_unsafe:
             reason = _named("unsafe query", "no longer caught", missed)
             lines.insert(0, f"{reason.head}: {listed(missed)}")
         return lines
 
-    def _sections(self) -> list[Table]:
+    def _varying(self) -> list[str]:
+        """Name the cases whose attempts differ, the most failures first."""
+        worst = sorted(self.flaky.items(), key=lambda one: -one[1])
+        if not worst:
+            return []
+        names = listed([f"{name} ({share:.2g})" for name, share in worst], FEW_NAMES)
+        n_flaky = counted(len(worst), "case")
+        return [f"Attempts differ at {n_flaky} (share of failures): {names}"]
+
+    def _moves(self) -> str:
+        """Count the cases that fell, rose and did neither, with those that fell farthest."""
+        names = [f"{_label(one)} {one.delta:+z.3f}" for one in self.regressions]
+        fell = f"Fell by more than {self.threshold:g}: {_counted(self.regressions)}"
+        fell += f" ({listed(names, FEW_NAMES)})" if names else ""
+        scores = " scores" if len(self.suites) > 1 else ""
+        text = (
+            f"{fell}; rose: {_counted(self.improvements)}; unchanged: {self.n_unchanged}{scores}"
+        )
+        return f"{text}; {LISTED}" if self.regressions or self.improvements else text
+
+    def _optional(self) -> list[tuple[str, tuple[CaseChange, ...]]]:
+        """Return what there is of other changes, under their titles."""
         optional = [
             ("New cases", self.new_cases),
             (f"{self._without.capitalize()} cases", self.removed_cases),
-            ("Newly failing", self.newly_failing),
+            ("Newly unscored", self.newly_failing),
             (f"Cases below the floor of {self.floor}", self.below_floor),
         ]
+        return [section for section in optional if section[1]]
+
+    def _sections(self) -> list[Table]:
+        """Return the cases that fell by more than chance explains, and in detail all changes."""
+        beyond = tuple(one for one in self.regressions if self._is_beyond_chance(one))
         sections = [
             (f"Cases that{self._fell} (no verdict)", self.regressions),
             (f"Cases that rose by more than {self.threshold:g}", self.improvements),
-            *(section for section in optional if section[1]),
+            *self._optional(),
         ]
-        tables = [_table(changes, f"{title}: {_counted(changes)}") for title, changes in sections]
+        tables = [
+            attrs.evolve(_table(changes, f"{title}: {_counted(changes)}"), place="detail")
+            for title, changes in sections
+            if changes
+        ]
+        if beyond:
+            tables.insert(0, _table(beyond, f"Dropped significantly: {_counted(beyond)}"))
         queries = [
             {
                 "case": change.case_id,
@@ -1194,7 +1246,7 @@ def _with_queries(change: CaseChange, before: CaseSql | None, after: CaseSql | N
     )
 
 
-def _told(suites: Mapping[str, SuiteVerdict]) -> list[str]:
+def _lines_of(suites: Mapping[str, SuiteVerdict]) -> list[str]:
     """Return a line for each suite, with what makes its verdict doubtful."""
     return [f"{one_line(name)}: {line_of(suite)}" for name, suite in suites.items()]
 

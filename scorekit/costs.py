@@ -31,6 +31,7 @@ from scorekit._core.columns import (
 )
 from scorekit._core.sums import exact_fraction
 from scorekit._core.tails import ROUNDING, trouble
+from scorekit._sheet.values import counted, estimate, level_of
 from scorekit._stats.bounded import Floats, Groups, mean_of
 from scorekit._stats.ratios import Ends, paired_price_ends, ratio_ends, shared_error
 from scorekit.errors import InputError, refuse
@@ -103,7 +104,7 @@ def per_pass(costs: Sequence[float] | Floats, passes: float) -> float:
     return float(cost)
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen(kw_only=True, repr=False)
 class CostOfPass(Record):
     """Result of `cost_of_pass_from_columns`; ``str()`` shows cost and interval."""
 
@@ -135,14 +136,17 @@ class CostOfPass(Record):
     there are none, and the ratio is that of the two costs of a pass."""
 
     def _line(self) -> str:
-        cost = f"a pass costs {self.cost_of_pass:.4g} USD{behind(self.interval)}"
-        if self.cost_ratio is not None:
-            ratio = f"{self.cost_ratio:.4g} times the baseline"
-            n = self.n_common_groups
-            over = "" if n is None else f" over {n} common cluster{'s' * (n != 1)}"
-            cost += f", {ratio}{behind(self.cost_ratio_interval)}{over},"
         runs = counted_runs(self.n_runs, self.n_groups, "cluster", self.weights)
-        return f"{cost} in {runs}"
+        if math.isinf(self.cost_of_pass):
+            return f"no successful run in {runs}: cost per successful run unbounded"
+        cost = f"{usd(self.cost_of_pass, self.interval)} per successful run"
+        if self.cost_ratio is not None:
+            n = self.n_common_groups
+            over = "" if n is None else f" over {counted(n, 'common cluster')}"
+            ratio = estimate(self.cost_ratio, self.cost_ratio_interval)
+            cost += f", {ratio} times the baseline{over}"
+        shown_level = "" if self.interval is None else f"{level_of(self.interval)}, "
+        return f"{cost} ({shown_level}{runs})"
 
 
 @takes_columns
@@ -427,9 +431,10 @@ def counted_runs(
         unit = what if weights == "groups" else "run"
         same = f", each {unit} weighing the same" if n_groups < n_runs else ""
         return f"{runs} of {n_groups} {what}{'s' * (n_groups != 1)}{same}"
-    return runs if n_runs == 1 else f"{runs} (each taken as independent)"
+    return runs if n_runs == 1 else f"{runs}, each taken as independent"
 
 
-def behind(interval: Interval | None) -> str:
-    """Return an interval as it stands behind its number, if there is one."""
-    return "" if interval is None else f" {interval}"
+def usd(amount: float, interval: Interval | None) -> str:
+    """Return an amount of money with its interval behind it."""
+    text, _, ends = estimate(amount, interval).partition(" ")
+    return f"{text} USD {ends}".rstrip()

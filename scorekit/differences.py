@@ -12,7 +12,7 @@ from scorekit._core.checks import check_bounded_count, check_number
 from scorekit._core.columns import check_clusters, check_score_column, paired_columns
 from scorekit._core.gaffke import sides_of
 from scorekit._core.roots import root
-from scorekit._core.text import rounded
+from scorekit._sheet.values import counted, estimate, level_of
 from scorekit._stats.bounded import Floats, mean_of
 from scorekit._stats.exact_tests import at_least, share_up_to
 from scorekit._stats.ranks import ROUNDING, midranks, satterthwaite, superiority
@@ -40,7 +40,7 @@ FARTHEST = 7.5
 """Normal quantile of the least p value of a difference within bounds, 6e-14."""
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen(kw_only=True, repr=False)
 class PairedDifference(Record):
     """Result of `paired_difference`; ``str()`` shows difference, interval and p value."""
 
@@ -68,15 +68,19 @@ class PairedDifference(Record):
     """Number of clusters; None if the tasks are independent."""
 
     def _line(self) -> str:
-        interval = "" if self.interval is None else f" {self.interval}"
-        p = "" if self.p_value is None else f"p = {self.p_value:.2g}, "
-        tasks = "1 task" if self.n_tasks == 1 else f"{self.n_tasks} tasks"
-        return f"{rounded(self.delta, _size(self.interval), '+')}{interval} ({p}{tasks})"
+        stands_on = counted(self.n_tasks, "task")
+        return _found(self.delta, self.interval, self.p_value, stands_on)
 
 
-def _size(interval: Interval | None) -> float:
-    """Return how large a difference may be, beside which noise is none."""
-    return 0.0 if interval is None else max(-interval.low, interval.high)
+def _found(delta: float, interval: Interval | None, p_value: float | None, of: str) -> str:
+    """Return what is found, the difference, and what it stands on; without interval just these."""
+    if interval is None:
+        return f"{estimate(delta, None, '+')} ({of})"
+    found = "inconclusive"
+    if interval.low > 0.0 or interval.high < 0.0:
+        found = "current is higher" if interval.low > 0.0 else "current is lower"
+    p = "" if p_value is None else f"p = {p_value:.2g}, "
+    return f"{found}: {estimate(delta, interval, '+')} ({level_of(interval)}, {p}{of})"
 
 
 def paired_difference(
@@ -208,7 +212,7 @@ def _correlation(first: Floats, second: Floats) -> float | None:
     return min(max(float(one @ other) / math.sqrt(math.prod(spreads)), -1.0), 1.0)
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen(kw_only=True, repr=False)
 class UnpairedDifference(Record):
     """Result of `unpaired_difference`; ``str()`` shows the difference and Cliff's delta."""
 
@@ -236,20 +240,11 @@ class UnpairedDifference(Record):
     n_current: int
 
     def _line(self) -> str:
-        interval = "" if self.interval is None else f" {self.interval}"
-        found = "no difference detected: "
-        if self.interval is None:
-            found = ""
-        elif self.interval.low > 0.0:
-            found = "current is higher: "
-        elif self.interval.high < 0.0:
-            found = "current is lower: "
-        p = "" if self.p_value is None else f"p = {self.p_value:.2g}, "
+        stands_on = f"{self.n_baseline} and {self.n_current} values"
+        cliffs_delta = estimate(self.cliffs_delta, self.cliffs_delta_interval, "+")
         return (
-            f"{found}{rounded(self.delta, _size(self.interval), '+')}{interval} "
-            f"({p}{self.n_baseline} and {self.n_current} values), "
-            f"Cliff's delta {self.cliffs_delta:+.4g} {self.cliffs_delta_interval} "
-            f"(Mann-Whitney p = {self.mann_whitney_p_value:.2g})"
+            f"{_found(self.delta, self.interval, self.p_value, stands_on)}, Cliff's delta "
+            f"{cliffs_delta} (Mann-Whitney p = {self.mann_whitney_p_value:.2g})"
         )
 
 
@@ -422,7 +417,7 @@ def _rank_sum_p_value(ranks: Floats, ties: Floats, n_old: int) -> float:
     return two_sided_p(off / spread, math.inf)
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen(kw_only=True, repr=False)
 class McNemarTest(Record):
     """Result of `mcnemar_test`: the p values, and the counts they came from; both by ``str()``."""
 
@@ -440,8 +435,9 @@ class McNemarTest(Record):
     n_fail_to_pass: int
 
     def _line(self) -> str:
+        n = self.n_pass_to_fail + self.n_fail_to_pass
         return (
-            f"{self.n_pass_to_fail} fell, {self.n_fail_to_pass} rose "
+            f"{self.n_pass_to_fail} of {counted(n, 'changed task')} fell "
             f"(mid-p = {self.mid_p_value:.2g}, exact p = {self.p_value:.2g})"
         )
 

@@ -9,7 +9,7 @@ from typing import Any, Final, Literal, Unpack
 import attrs
 
 from scorekit._core.checks import check_count, check_text
-from scorekit._sheet.model import Sheet, Table
+from scorekit._sheet.model import Fields, Part, Sheet, Table, line_of
 from scorekit._sql.kinds import UNCASED
 from scorekit._sql.operands import drops_texts
 from scorekit._sql.parsing import check_dialect, is_long
@@ -53,7 +53,7 @@ _ROWS_SHOWN = 12
 _CELL_SHOWN = 60
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen(kw_only=True, repr=False)
 class TableRows(Record):
     """A small table, written out."""
 
@@ -67,7 +67,7 @@ class TableRows(Record):
         return f"{self.table}({', '.join(self.columns)}): {_listed(self.rows)}"
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen(kw_only=True, repr=False)
 class Counterexample(Record):
     """A small database on which two queries have different results."""
 
@@ -107,7 +107,7 @@ def tables_of(example: Counterexample, names: tuple[str, str]) -> list[Table]:
 
 def tables_under(example: Counterexample, titles: tuple[str, str]) -> list[Table]:
     """Return the tables of an example, and its two results under these *titles*."""
-    found = [(one.table, one.columns, one.rows, str(one)) for one in example.tables]
+    found = [(one.table, one.columns, one.rows, line_of(one)) for one in example.tables]
     for title, rows in zip(titles, (example.rows_of_a, example.rows_of_b), strict=True):
         columns = tuple(f"column {i + 1}" for i in range(len(rows[0]) if rows else 0))
         found.append((title, columns, rows, f"{title}: {_listed(rows)}"))
@@ -128,7 +128,7 @@ def _listed(rows: tuple[tuple[str, ...], ...]) -> str:
     return ", ".join(listed) or "no rows"
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen(kw_only=True, repr=False)
 class SqlEquivalence(Record):
     """Result of `sql_equivalence`."""
 
@@ -160,6 +160,17 @@ class SqlEquivalence(Record):
     def _line(self) -> str:
         where = f"; the first query differs in {', '.join(self.differs_in)}"
         return f"{self.verdict}: {self.reason}{where if self.differs_in else ''}"
+
+    def _sheet(self) -> Sheet:
+        """Show the database on which the queries differ, and what the verdict rests on."""
+        parts: list[Part] = []
+        if self.counterexample is not None:
+            parts += tables_of(self.counterexample, ORDINALS)
+        if self.proof:
+            parts.append(f"steps: {', '.join(self.proof)}")
+        parts += [f"assumed: {one}" for one in self.assumptions]
+        fields = Fields(record=self, title="All fields", folded=True)
+        return Sheet("SqlEquivalence", self._line(), (*parts, fields))
 
 
 @takes_options

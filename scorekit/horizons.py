@@ -58,7 +58,7 @@ SPLITS, ROUNDS = 33, 4
 Floats = NDArray[np.float64]
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen(kw_only=True, repr=False)
 class TimeHorizon(Record):
     """Result of `time_horizon`; ``str()`` shows the horizon in human time with its interval."""
 

@@ -27,7 +27,7 @@ from scorekit._core.columns import (
     column,
 )
 from scorekit._core.sums import distinct, exact_mean, exact_means, mean_rounded_once
-from scorekit._core.text import rounded
+from scorekit._core.text import spanned
 from scorekit.errors import refuse
 from scorekit.records import Record
 
@@ -50,10 +50,10 @@ OF_MEANS = " of group means"
 _METHODS = ("wilson", "jeffreys", "clopper-pearson", "bayes-uniform")
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen(kw_only=True, repr=False)
 class Interval(Record):
     """
-    A confidence interval; ``str()`` shows the two ends to 4 significant digits, and the note.
+    A confidence interval; ``str()`` shows the two ends, with two digits of its width.
 
     Raises:
         InputError: If *low* is above *high*, an end is NaN, *confidence_level* is not in
@@ -63,7 +63,7 @@ class Interval(Record):
     Examples:
         >>> interval = Interval(low=0.25, high=2 / 3, confidence_level=0.95, method="wilson")
         >>> print(interval)
-        [0.25, 0.6667]
+        [0.25, 0.67]
         >>> Interval(low=0.5, high=0.25, confidence_level=0.95, method="wilson")
         Traceback (most recent call last):
         ...
@@ -99,9 +99,8 @@ class Interval(Record):
             refuse("high", f"a number >= low = {self.low}", self.high)
 
     def _line(self) -> str:
-        size = max((abs(end) for end in (self.low, self.high) if math.isfinite(end)), default=0.0)
         note = "" if self.note is None else f" ({self.note})"
-        return f"[{rounded(self.low, size)}, {rounded(self.high, size)}]{note}"
+        return spanned(self.low, self.high) + note
 
 
 def proportion_interval(

@@ -580,7 +580,7 @@ class CacheWarning(UserWarning):
     """
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen(kw_only=True, repr=False)
 class CacheStatistics(Record):
     """What a `CachedJudge` has been asked since it was made."""
 

@@ -73,7 +73,7 @@ OneOrMany: TypeAlias = K | Iterable[K | Iterable[K]]
 """A column, of which an entry may be a list of several attempts', or one value for all of it."""
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen(kw_only=True, repr=False)
 class CaseStatistics(Record):
     """The attempts of one model at one case."""
 
@@ -146,7 +146,7 @@ def _restored(*columns: Any) -> CaseTable:
     return CaseTable(a, b, c, d, e, means, Attempts(scores, sizes), n_correct)
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen(kw_only=True, repr=False)
 class ModelStatistics(Record):
     """One model over all its cases; each case weighs the same however many attempts it had."""
 

@@ -39,6 +39,7 @@ from scorekit._core.columns import (
     differs_from_itself,
 )
 from scorekit._core.text import as_decimal
+from scorekit._sheet.values import counted, estimate, level_of
 from scorekit._stats.attempts import (
     Votes,
     best,
@@ -63,7 +64,7 @@ def _or_unknown(number: float) -> float | None:
     return None if math.isnan(number) else number
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen(kw_only=True, repr=False)
 class SuiteEstimate(Record):
     """What is expected of *k* attempts, what that rests on, and how far to trust it."""
 
@@ -91,9 +92,10 @@ class SuiteEstimate(Record):
 
     def told(self, *further: str) -> str:
         """Return the estimate on a line, with how many tasks it stands on and what else."""
-        note = ", ".join(filter(None, (self.left_out, *further)))
+        tasks = self.left_out or counted(self.n_tasks, "task")
+        note = ", ".join(filter(None, (level_of(self.interval), tasks, *further)))
         name = self.notation.format(k=self.k)
-        return f"{name} = {self.score:.4g} {self.interval}" + (note and f" ({note})")
+        return f"{name} = {estimate(self.score, self.interval)} ({note})"
 
     @property
     def left_out(self) -> str:
@@ -103,14 +105,14 @@ class SuiteEstimate(Record):
         return f"{self.n_tasks_used} of {self.n_tasks} tasks"
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen(kw_only=True, repr=False)
 class PassAtK(SuiteEstimate):
     """Result of `pass_at_k`: chance that one of *k* attempts succeeds, and how far to trust it."""
 
     notation = "pass@{k}"
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen(kw_only=True, repr=False)
 class PassHatK(SuiteEstimate):
     """Result of `pass_hat_k`: chance that all *k* attempts succeed, and how far to trust it."""
 
@@ -380,7 +382,7 @@ lower k or pass insufficient="nan"
     return _estimate_passes(PassHatK, (n_samples, n_correct), k, clusters, options)
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen(kw_only=True, repr=False)
 class BestAtK(SuiteEstimate):
     """Result of `best_at_k`: expected best score of *k* attempts, and how far to trust it."""
 
@@ -483,7 +485,7 @@ Tau = float | Literal["mean"]
 """A share of the attempts, or the mean over those from a half on."""
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen(kw_only=True, repr=False)
 class GPassAtK(SuiteEstimate):
     """Result of `g_pass_at_k`: chance that enough of *k* attempts succeed."""
 
@@ -646,7 +648,7 @@ MOST_VOTES = 256
 """Largest *k*: the work for each task grows with its square."""
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen(kw_only=True, repr=False)
 class MajorityAtK(SuiteEstimate):
     """Result of `majority_at_k`: chance that *k* attempts vote for the correct answer."""
 
@@ -744,7 +746,7 @@ MOST_SAMPLES = 10_000
 """Most samples of one task, for the same reason."""
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen(kw_only=True, repr=False)
 class ExtrapolatedPassAtK(Record):
     """Result of `extrapolate_pass_at_k`: what the fitted model expects, not what was seen."""
 
@@ -763,7 +765,9 @@ class ExtrapolatedPassAtK(Record):
     be."""
 
     def _line(self) -> str:
-        return f"pass@{self.k} ~ {self.score:.4g} {self.interval} (beta-binomial)"
+        n = counted(self.n_tasks, "task")
+        stands_on = f"{level_of(self.interval)}, beta-binomial, {n}"
+        return f"pass@{self.k} ~ {estimate(self.score, self.interval)} ({stands_on})"
 
 
 @overload
