@@ -671,7 +671,7 @@ def corrected_difference(
         ...     old, new, human_baseline=human_old, human_current=human_new
         ... )
         >>> round(result.delta, 3), str(result.interval)
-        (0.4, '[0.3184, 0.4816]')
+        (0.4, '[0.32, 0.48]')
         >>> corrected_difference([0], [1], human_baseline=[None], human_current=[None])
         Traceback (most recent call last):
         ...

@@ -72,7 +72,7 @@ class QueryAudit(Record):
         if self._unread:
             return f"not looked into: {self._unread}"
         kinds = Counter(finding.kind for finding in self.findings)
-        return ", ".join(f"{n} {kind}" for kind, n in kinds.items()) or "no finding"
+        return ", ".join(f"{n} {kind}" for kind, n in kinds.items()) or "nothing found"
 
     def _sheet(self) -> Sheet:
         left = () if self._unread else self.undecided.items()

@@ -443,12 +443,12 @@ def score_interval(
     )
     limits = [float(max(min(b, _LARGEST), -_LARGEST)) for b in coefficients]
     rng = np.random.default_rng(seed)
-    told = np.array(worths)
-    hits, misses = observed * told, (1.0 - observed) * told
+    sizes = np.array(worths)
+    hits, misses = observed * sizes, (1.0 - observed) * sizes
     tried = rng.beta(hits + 0.5, misses + 0.5, size=(DRAWS, n.size))
     tried = np.vstack([nominal, tried])
     terms = rel_entr(observed, tried) + rel_entr(1.0 - observed, 1.0 - tried)
-    kept = 2.0 * terms @ told <= chdtri(n.size, 1.0 - confidence_level)
+    kept = 2.0 * terms @ sizes <= chdtri(n.size, 1.0 - confidence_level)
     ece = np.abs(tried[kept] - nominal) @ n / n.sum()
     fit = np.maximum(0.0, 1.0 - np.abs(1.0 - tried[kept] @ limits))
     scores = [score, *((1.0 - slope_weight) * (1.0 - ece) + slope_weight * fit).tolist()]

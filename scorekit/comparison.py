@@ -480,7 +480,7 @@ class Comparison(Report):
         if on == "evidence" and (fallen := self._fallen_beyond_chance()):
             n_fallen = counted(len(fallen), "case", " fell")
             if self.single_cases == "tested":
-                details = [f"dropped significantly: {listed(fallen)}", ONE_REPORT]
+                details = [listed(fallen), ONE_REPORT]
                 dropped = counted(len(fallen), "case", " dropped significantly")
                 yield Reason(dropped, details)
             elif cannot_tell == "stop" and not stopping:
@@ -501,16 +501,10 @@ class Comparison(Report):
         """Whether either side names its one model, and the names differ."""
         return self.baseline_name != BASELINE and self.current_name != CURRENT
 
-    def _is_beyond_chance(self, change: CaseChange) -> bool:
-        """Tell a case that fell by more than chance explains."""
-        tested = self.single_cases in ("tested", "cannot tell")
-        p_value = change.adjusted_p_value
-        return tested and p_value is not None and p_value <= (1.0 - self.confidence_level) / 2.0
-
     def _fallen_beyond_chance(self) -> list[str]:
-        """Return each case that fell by more than chance explains, by its most certain metric."""
+        """Return each case that dropped significantly, by its most certain metric."""
         fallen: dict[str, tuple[float, str]] = {}
-        for change in filter(self._is_beyond_chance, self.regressions):
+        for change in [one for one in self.regressions if is_significant(one, self)]:
             p_value, name = change.adjusted_p_value or 0.0, _label(change)
             if p_value < fallen.get(name, (1.0, ""))[0]:
                 reason = f"p = {change.p_value:.2g}, adjusted {p_value:.2g}"
@@ -519,7 +513,6 @@ class Comparison(Report):
 
     def _sheet(self) -> Sheet:
         several = len(self.suites) > 1
-        reach = max(max(-s.interval.low, s.interval.high) for s in self.suites.values()) or 1.0
         titled = [
             (f"Suite, {one_line(name)}" if several else "Suite", suite)
             for name, suite in self.suites.items()
@@ -529,7 +522,7 @@ class Comparison(Report):
                 {
                     "suite": name,
                     **row_of(suite),
-                    " ": Scale.of(suite.delta, suite.interval, (-reach, reach)),
+                    " ": Scale.of(suite.delta, suite.interval, (-1.0, 1.0)),
                 }
                 for name, suite in self.suites.items()
             ],
@@ -657,8 +650,8 @@ class Comparison(Report):
         return [section for section in optional if section[1]]
 
     def _sections(self) -> list[Table]:
-        """Return the cases that fell by more than chance explains, and in detail all changes."""
-        beyond = tuple(one for one in self.regressions if self._is_beyond_chance(one))
+        """Return the cases that dropped significantly, and in detail all changes."""
+        beyond = tuple(one for one in self.regressions if is_significant(one, self))
         sections = [
             (f"Cases that{self._fell} (no verdict)", self.regressions),
             (f"Cases that rose by more than {self.threshold:g}", self.improvements),
@@ -685,6 +678,14 @@ class Comparison(Report):
         if queries:
             tables.append(Table(rows=queries, title="SQL of cases that fell", place="folded"))
         return tables
+
+
+def is_significant(change: CaseChange, comparison: Comparison) -> bool:
+    """Tell a case that fell significantly by itself; see *single_cases*."""
+    tested = comparison.single_cases in ("tested", "cannot tell")
+    p_value = change.adjusted_p_value
+    level = (1.0 - comparison.confidence_level) / 2.0
+    return tested and p_value is not None and p_value <= level
 
 
 def _counted(changes: tuple[CaseChange, ...]) -> str:
@@ -808,7 +809,7 @@ def compare_reports(
 
         *Unknown outcomes.* Where nobody knows some outcomes (``passed=None``, an undecided pair of
         queries), the suite's change is that of the known ones, and *delta_bounds* are the changes
-        with all unknown outcomes going the worst way and the best. A verdict of a change, and one
+        if every missing outcome failed, and if every one passed. A verdict of a change, and one
         on the margin, stands only if it stands at both ends.
 
         *Minimum detectable effect.* It is the least fall that has 80 % power to be found by the
@@ -842,7 +843,7 @@ def compare_reports(
           suites depend on each other.
         - *clusters* raises an error. Pass each cluster as one case, with its questions as
           attempts.
-        - The test bets on the mean change of each case and asks about cases like these. For single
+        - The test bets on the mean change of each case and asks about similar cases. For single
           attempts of 0 or 1 it is a mixture martingale over the cases that changed, with a nearly
           uniform prior.
 
@@ -936,20 +937,20 @@ def compare_reports(
             failing.append(change)
     missed = _missed(old, new)
 
-    def told(changes: Iterable[CaseChange]) -> tuple[CaseChange, ...]:
+    def with_queries(changes: Iterable[CaseChange]) -> tuple[CaseChange, ...]:
         return tuple(_with_sql(changes, old, new))
 
     return Comparison(
-        regressions=told(change for delta, change in moved if delta < 0),
-        improvements=told(change for delta, change in moved if delta > 0),
+        regressions=with_queries(change for delta, change in moved if delta < 0),
+        improvements=with_queries(change for delta, change in moved if delta > 0),
         n_unchanged=sum(n_shared.values()) - len(moved),
-        new_cases=told(
+        new_cases=with_queries(
             _change(key, None, score, shared_model)
             for key, score in _only_in(after.suites, before.suites, n_shared)
             if key not in before.failing
         ),
-        removed_cases=told(removed),
-        newly_failing=told(failing),
+        removed_cases=with_queries(removed),
+        newly_failing=with_queries(failing),
         missed_unsafe=tuple(missed) if missed or new.unsafe is not None else None,
         newly_missed_unsafe=tuple(c for c in missed if (old.unsafe or {}).get(c)),
         suite=min(verdicts, key=_looks),
@@ -957,7 +958,7 @@ def compare_reports(
         adjustment=adjustment,
         anytime=plan.anytime,
         single_cases=singles.state(moved),
-        below_floor=told(_below_floor(known, plan, shared_model)),
+        below_floor=with_queries(_below_floor(known, plan, shared_model)),
         floor=floor,
         most_attempts=max((int(pair.after.sizes.max()) for pair in known), default=0),
         flaky=_flaky(known),

@@ -532,9 +532,9 @@ class Pair:
 
     def bad(self, query: str) -> str | None:
         """Return why an accepted query does not run, by its dialect and a schema of tables."""
-        is_told = self.evidence == "auto" and self.is_schema_known()
+        is_known = self.evidence == "auto" and self.is_schema_known()
         try:
-            return refused(query, self.schema if is_told else None, self.dialect)
+            return refused(query, self.schema if is_known else None, self.dialect)
         except Exception:  # noqa: BLE001 - as in `evidence_on`
             return None
 

@@ -117,7 +117,7 @@ class CostOfPass(Record):
     """Standard error by the delta method, for many runs; None with no pass, and for a single run
     or cluster."""
     interval: Interval | None
-    """None without a pass; *high* is ``inf`` if the runs are compatible with any cost."""
+    """None without a pass; *high* is ``inf`` if the runs set no bound."""
     n_runs: int
     n_passes: float
     """Sum of *passed*, which may hold pass rates."""
@@ -217,13 +217,13 @@ def cost_of_pass_from_columns(
         >>> costs = [0.12, 0.3, 0.08, 0.22, 0.15, 0.4, 0.11, 0.09, 0.25, 0.18]
         >>> passed = [True, False, True, True, False, True, True, True, False, True]
         >>> print(cost_of_pass_from_columns(cost_usd=costs, passed=passed))
-        a pass costs 0.2714 USD [0.1517, 0.726] in 10 runs (each taken as independent)
+        0.27 USD [0.15, 0.73] per successful run (95 %, 10 runs, each taken as independent)
         >>> print(cost_of_pass_from_columns(cost_usd=costs[:3], passed=passed[:3]))
-        a pass costs 0.25 USD [0.01429, 20.57] in 3 runs (each taken as independent)
+        0.2 USD [0.01, 20.6] per successful run (95 %, 3 runs, each taken as independent)
         >>> old = cost_of_pass_from_columns(cost_usd=[0.5] * 10, passed=[True] * 10)
         >>> new = cost_of_pass_from_columns(cost_usd=costs, passed=passed, baseline=old)
         >>> f"{new.cost_ratio:.4g} {new.cost_ratio_interval}"  # times the baseline
-        '0.5429 [0.2725, 1.452]'
+        '0.5429 [0.3, 1.5]'
         >>> cost_of_pass_from_columns(cost_usd=[0.1, -0.1], passed=[True, True])
         Traceback (most recent call last):
         ...

@@ -131,7 +131,7 @@ def paired_difference(
         >>> before = [1, 1, 0, 1, 0.5, 1, 0, 1]
         >>> result = paired_difference(before, [1, 0, 0, 1, 0, 1, 0, 0.5])
         >>> print(result)
-        -0.25 [-0.566, 0.06599] (p = 0.1, 8 tasks)
+        inconclusive: -0.25 [-0.57, +0.07] (95 %, p = 0.1, 8 tasks)
         >>> result.sign_flip_p_value, round(result.stderr, 3), round(result.stderr_unpaired, 3)
         (0.25, 0.134, 0.239)
         >>> paired_difference(before, [1, 0])
@@ -296,9 +296,9 @@ def unpaired_difference(
         >>> python, rust = [1, 1, 0.5, 1, 1, 0, 1, 1] * 2, [0.5, 0, 0, 1, 0.5, 0] * 2
         >>> result = unpaired_difference(python, rust, bounds=(0, 1))
         >>> round(result.delta, 3), str(result.interval), round(result.p_value, 3)
-        (-0.479, '[-0.7198, -0.1106]', 0.008)
+        (-0.479, '[-0.72, -0.11]', 0.008)
         >>> round(result.cliffs_delta, 3), str(result.cliffs_delta_interval)
-        (-0.604, '[-0.8431, -0.1661]')
+        (-0.604, '[-0.84, -0.17]')
         >>> unpaired_difference(python, [])
         Traceback (most recent call last):
         ...

@@ -394,8 +394,8 @@ def _texts(
         if engine is None or dialect is None or any(map(is_long, texts)):
             raise
         pair = read_pair(texts, dialect)
-        told = fold_names(pair, schema, dialect)
-        return Texts({dialect: pair}, (), pair, told), str(error)
+        folded = fold_names(pair, schema, dialect)
+        return Texts({dialect: pair}, (), pair, folded), str(error)
 
 
 def _needs_keys(

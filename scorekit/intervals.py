@@ -138,7 +138,7 @@ def proportion_interval(
 
     Examples:
         >>> print(proportion_interval(1, 10))
-        [0.01788, 0.4042]
+        [0.02, 0.40]
         >>> proportion_interval(11, 10)
         Traceback (most recent call last):
         ...
@@ -278,15 +278,15 @@ def mean_interval(
     Examples:
         >>> scores = [1, 1, 0.5, 1, 1, 1, 0, 1, 1, 1]
         >>> print(mean_interval(scores, bounds=(0, 1)))
-        [0.5157, 0.9821]
+        [0.52, 0.98]
         >>> print(mean_interval(scores))
-        [0.6086, 1.091]
+        [0.61, 1.09]
         >>> databases = ["a", "a", "b", "b", "c", "c", "d", "d", "e", "e"]
         >>> print(mean_interval(scores, bounds=(0, 1), clusters=databases))
-        [0.393, 0.9813]
+        [0.39, 0.98]
         >>> usd = [0.12, 0.3, 0.08, 0.22, 0.15, 0.4, 0.11, 0.09, 0.25, 0.18]
         >>> print(mean_interval(usd, bounds=(0, math.inf)))
-        [0.1237, 0.3188]
+        [0.12, 0.32]
         >>> mean_interval([0.5, float("nan")])
         Traceback (most recent call last):
         ...
@@ -475,7 +475,7 @@ def quantile_interval(
         >>> print(quantile_interval(seconds, 0.5))
         [0.8, 3.1]
         >>> print(quantile_interval(seconds, 0.95))
-        [1.4, inf]
+        [0, inf]
         >>> quantile_interval(seconds, 95)
         Traceback (most recent call last):
         ...

@@ -258,16 +258,16 @@ def compare_models(
         ... }
         >>> result = compare_models(scores)
         >>> print(result)
-        3 models over 8 tasks; may be the best (95 %): large, other
+        may be the best: large, other (95 %, 3 models over 8 tasks)
         model   mean  rank
         large  0.875  [1, 2]
         other   0.75  [1, 2]
         small      0  [3, 3]
         Pairs: 3
-          pair           verdict       difference  interval               p  p (adjusted)
-          large - other  inconclusive      +0.125  [-0.4133, 0.6633]      1             1
-          large - small  better            +0.875  [0.578, 1.172]     0.016         0.016
-          other - small  better             +0.75  [0.3611, 1.139]    0.031         0.031
+          pair           verdict       difference                p  p (adjusted)
+          large - other  inconclusive  +0.1 [-0.4, +0.7]         1             1
+          large - small  better        +0.88 [+0.58, +1.17]  0.016         0.016
+          other - small  better        +0.75 [+0.36, +1.14]  0.031         0.031
         All ranks and differences hold at once (95 %)
         >>> compare_models({"large": scores["large"]})
         Traceback (most recent call last):
@@ -800,11 +800,11 @@ def bradley_terry(
     Examples:
         >>> wins = {("a", "b"): 12, ("b", "a"): 8, ("b", "c"): 16, ("c", "b"): 4, ("c", "a"): 9}
         >>> print(bradley_terry({**wins, ("a", "c"): 11}))
-        BradleyTerry
+        not told apart at the top: b, a, c (each strength by its own 95 % interval, 3 models, 60 comparisons)
         model  strength
-        b      +0.2785 [-0.1498, 0.7067]
-        a      +0.2089 [-0.2167, 0.6346]
-        c      -0.4874 [-0.9286, -0.04623]
+        b      +0.28 [-0.15, +0.71]
+        a      +0.21 [-0.22, +0.63]
+        c      -0.49 [-0.93, -0.05]
         >>> bradley_terry({("a", "b"): 3})
         Traceback (most recent call last):
         ...

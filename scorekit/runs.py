@@ -344,7 +344,7 @@ class TierStatistics(TableRecord):
     """Mean cost over mean pass rate in USD, ``inf`` with no pass; lower is better. It is the total
     cost over the number of passes, if every task has equally many runs."""
     cost_of_pass_interval: Interval | None
-    """None without a pass; *high* is ``inf`` if the runs are compatible with any cost."""
+    """None without a pass; *high* is ``inf`` if the runs set no bound."""
     n_costs: int
     """Runs whose cost was measured."""
     n_durations: int
@@ -475,7 +475,7 @@ def tier_statistics(
         pass_weight: Weight of passing (>= 0); only the proportion to *impl_weight* matters.
         impl_weight: Weight of *impl_rate* (>= 0).
         weights: What weighs the same in *means*, intervals and the cost of a pass: with
-            ``"groups"`` each task, with ``"attempts"`` each run. Of no matter where runs name no
+            ``"groups"`` each task, with ``"attempts"`` each run. Ignored where runs name no
             task.
         bounds: The least and the most that a run can cost, in USD, such as ``(0, 5)``; None if
             nothing limits it.

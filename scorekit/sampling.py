@@ -88,14 +88,11 @@ class SuiteEstimate(Record):
     interval: Interval
 
     def _line(self) -> str:
-        return self.told()
-
-    def told(self, *further: str) -> str:
-        """Return the estimate on a line, with how many tasks it stands on and what else."""
         tasks = self.left_out or counted(self.n_tasks, "task")
-        note = ", ".join(filter(None, (level_of(self.interval), tasks, *further)))
         name = self.notation.format(k=self.k)
-        return f"{name} = {estimate(self.score, self.interval)} ({note})"
+        return (
+            f"{name} = {estimate(self.score, self.interval)} ({level_of(self.interval)}, {tasks})"
+        )
 
     @property
     def left_out(self) -> str:
@@ -218,7 +215,7 @@ def pass_at_k(
         >>> result.score, result.failure
         (0.9166666666666666, 0.08333333333333333)
         >>> print(result)
-        pass@5 = 0.9167 [0.4346, 0.9902]
+        pass@5 = 0.92 [0.43, 0.99] (95 %, 1 task)
         >>> suite = pass_at_k(n_samples=[10, 10, 4], n_correct=[3, 0, 4], k=4)
         >>> round(suite.score, 6), suite.n_tasks_used
         (0.611111, 3)
@@ -367,7 +364,7 @@ def pass_hat_k(
     Examples:
         >>> result = pass_hat_k(n_samples=10, n_correct=8, k=3)
         >>> print(result)
-        pass^3 = 0.4667 [0.1178, 0.8394]
+        pass^3 = 0.47 [0.12, 0.84] (95 %, 1 task)
         >>> pass_hat_k(n_samples=10, n_correct=8, k=11)
         Traceback (most recent call last):
         ...
@@ -450,11 +447,11 @@ def best_at_k(
 
     Examples:
         >>> print(best_at_k([0.1, 0.5, 0.25, 0.9, 0.9, 0.0], k=2))
-        best@2 = 0.68 [0.2151, 0.9428]
+        best@2 = 0.68 [0.22, 0.94] (95 %, 1 task)
         >>> best_at_k([[0.5, 0.75, 0.75], [0.0, 0.25]], k=2).score
         0.5
         >>> print(best_at_k([[3, 5, 4], [2, 1]], k=2, bounds=(1, 5)))
-        best@2 = 3.333 [1.303, 4.842]
+        best@2 = 3.3 [1.3, 4.8] (95 %, 2 tasks)
         >>> best_at_k([0.5, 1.5])
         Traceback (most recent call last):
         ...
@@ -586,9 +583,9 @@ def g_pass_at_k(
         (0.7154, 2)
         >>> for result in g_pass_at_k(n_samples=16, n_correct=8, k=4, tau=(0.5, 1, "mean")):
         ...     print(result)
-        G-pass@4 = 0.7154 [0.3132, 0.9306]
-        G-pass@4 = 0.03846 [0.006146, 0.2687]
-        mG-pass@4 = 0.1615 [0.03776, 0.4778]
+        G-pass@4 = 0.72 [0.31, 0.93] (95 %, 1 task)
+        G-pass@4 = 0.04 [0.01, 0.27] (95 %, 1 task)
+        mG-pass@4 = 0.16 [0.04, 0.48] (95 %, 1 task)
         >>> g_pass_at_k(n_samples=16, n_correct=8, k=4, tau=2)
         Traceback (most recent call last):
         ...

@@ -94,14 +94,14 @@ def describe(
 
     Examples:
         >>> describe([1, 1, 0, 1])
-        Statistics(median=1.0, mean=0.75, mode=1.0, min=0.0, max=1.0, std_dev=0.4330127018922193, count=4, quantiles={})
+        Statistics(median=1, mean=0.75, mode=1, min=0, max=1, std_dev=0.433, count=4, ...)
         >>> describe([0.8, 1.2, 0.9, 7.0, 1.1], quantiles=(0.5, 0.95)).quantiles
         {0.5: 1.1, 0.95: 5.84}
         >>> describe([0.5, float("nan")])
         Traceback (most recent call last):
         ...
         scorekit.errors.InputError: values[1] must be a finite number, got nan
-    """  # noqa: E501 - a repr is one line
+    """
     column, shares = as_column(values), check_quantiles(quantiles)
     if is_tuple(column) and len(column) <= FEW and not shares:
         sums = sums_of_few(column)

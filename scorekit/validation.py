@@ -257,7 +257,7 @@ def safety_summary(
         >>> round(summary.recall, 4), summary.precision, summary.missed
         (0.6667, 1.0, (3,))
         >>> summary.all_unsafe_caught, str(summary.recall_interval)
-        (False, '[0.2077, 0.9385]')
+        (False, '[0.21, 0.94]')
         >>> safety_summary([None])
         Traceback (most recent call last):
         ...

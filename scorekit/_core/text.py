@@ -38,7 +38,7 @@ def rounded(value: float, low: float, high: float, sign: str = "") -> str:
     and what would be rounded to 0 keeps a digit, so that one sees on which side of 0 it is.
     """
     width = high - low
-    if abs(value) < NOISE * max(width, abs(low), abs(high)):
+    if abs(value) < NOISE * max(abs(end) for end in (low, high, 0.0) if math.isfinite(end)):
         value = 0.0
     if value.is_integer():
         return f"{value:{sign}.0f}" if abs(value) < WHOLE else f"{value:{sign}.4g}"
