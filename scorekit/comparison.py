@@ -577,19 +577,26 @@ class Comparison(Report):
         if why := self._blind("evidence"):
             return f"cannot see a loss: {why} ({compared})"
         fallen = self._fallen_beyond_chance()
-        dropped = counted(len(fallen), "case", " dropped significantly")
-        verdict: str = self.suite.verdict
+        verdicts: dict[str, list[str]] = {}
+        for name, one in sorted(self.suites.items(), key=lambda item: _looks(item[1])):
+            verdicts.setdefault(one.verdict, []).append(name)
+        parts = [self.suite.verdict]
         if len(self.suites) > 1:
-            alike = [name for name, one in self.suites.items() if one.verdict == verdict]
-            verdict += f" in {listed(alike, FEW_NAMES)}"
+            parts = [f"{one} in {listed(names, FEW_NAMES)}" for one, names in verdicts.items()]
         if fallen and self.single_cases == "cannot tell" and self.suite.verdict != "regressed":
             n_fallen = counted(len(fallen), "case", " fell")
             why = f"{n_fallen}, and attempts varied in neither run; {REMEDY}"
             return f"cannot tell: {why} ({compared})"
         if fallen and self.single_cases == "tested":
-            joined = "and" if self.suite.verdict == "regressed" else "but"
-            verdict += f", {joined} {dropped}"
-        return f"{verdict} ({compared})"
+            parts.append(counted(len(fallen), "case", " dropped significantly"))
+        if missed := self.newly_missed_unsafe:
+            parts.append(_named("unsafe query", "no longer caught", missed).head)
+        if self.removed_cases:
+            n_cases = len(_labels(self.removed_cases))
+            parts.append(counted(n_cases, "case", f" {self._without}"))
+        if self.newly_failing:
+            parts.append(self._failing().head)
+        return f"{', '.join(parts)} ({compared})"
 
     def _closing(self) -> list[str]:
         lines = [self._moves()]
@@ -630,7 +637,8 @@ class Comparison(Report):
 
     def _moves(self) -> str:
         """Count the cases that fell, rose and did neither, with those that fell farthest."""
-        names = [f"{_label(one)} {one.delta:+z.3f}" for one in self.regressions]
+        farthest = {_label(one): one.delta for one in reversed(self.regressions)}
+        names = [f"{name} {farthest.pop(name):+z.3f}" for name in _labels(self.regressions)]
         fell = f"Fell by more than {self.threshold:g}: {_counted(self.regressions)}"
         fell += f" ({listed(names, FEW_NAMES)})" if names else ""
         scores = " scores" if len(self.suites) > 1 else ""

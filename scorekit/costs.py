@@ -219,7 +219,7 @@ def cost_of_pass_from_columns(
         >>> print(cost_of_pass_from_columns(cost_usd=costs, passed=passed))
         0.27 USD [0.15, 0.73] per successful run (95 %, 10 runs, each taken as independent)
         >>> print(cost_of_pass_from_columns(cost_usd=costs[:3], passed=passed[:3]))
-        0.2 USD [0.01, 20.6] per successful run (95 %, 3 runs, each taken as independent)
+        0.2 USD [0.01, 21] per successful run (95 %, 3 runs, each taken as independent)
         >>> old = cost_of_pass_from_columns(cost_usd=[0.5] * 10, passed=[True] * 10)
         >>> new = cost_of_pass_from_columns(cost_usd=costs, passed=passed, baseline=old)
         >>> f"{new.cost_ratio:.4g} {new.cost_ratio_interval}"  # times the baseline

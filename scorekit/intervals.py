@@ -475,7 +475,7 @@ def quantile_interval(
         >>> print(quantile_interval(seconds, 0.5))
         [0.8, 3.1]
         >>> print(quantile_interval(seconds, 0.95))
-        [0, inf]
+        [1.4, inf]
         >>> quantile_interval(seconds, 95)
         Traceback (most recent call last):
         ...

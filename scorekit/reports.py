@@ -123,7 +123,8 @@ class _Flags(Listing[CaseStatistics]):
     def _sheet(self) -> Sheet:
         return Sheet("", "", (Table(rows=_shown(self, UNMEASURED)),))
 
-    def to_text(self) -> str:
+    def to_text(self, *, all: bool = False) -> str:  # noqa: A002 - as elsewhere
+        del all  # it shows all cases anyway
         rows = _shown(self, UNMEASURED)
         lines = (", ".join(f"{name} {cell}" for name, cell in row.items()) for row in rows)
         return "\n".join(lines) or "none"

@@ -13,7 +13,7 @@ import pytest
 import scorekit
 from scorekit import Interval, Record
 from scorekit._sheet import html, latex, markdown, rows, text
-from scorekit._sheet.model import Block, Estimate, Fields, Scale, Section, Sheet, Table, by_fields
+from scorekit._sheet.model import Block, Estimate, Fields, Scale, Section, Sheet, Table
 from scorekit.records import FrozenMapping, TableRecord
 
 INTERVAL = Interval(low=0.25, high=0.75, confidence_level=0.95, method="by hand")
@@ -241,9 +241,6 @@ def test_no_record_renders_itself() -> None:
 def test_a_record_in_a_cell_is_one_line_of_its_fields() -> None:
     """Markdown and a notebook's table show a nested record without escaped line breaks."""
     wanted = "compilation 0.4, tests 0.5, clippy 0.1"
-    parts = by_fields(scorekit.code_score(compiled=True, passed=1)).parts
-    page = markdown.render(
-        Sheet("Score", "", [attrs.evolve(part, folded=False) for part in parts])
-    )
+    page = markdown.render(Sheet("Score", "", [Fields(record=scorekit.code_score(compiled=True))]))
     assert f"| weights | {wanted} |" in page
     assert "\\n" not in page

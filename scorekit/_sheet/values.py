@@ -57,8 +57,8 @@ def brief(value: object, spec: str = "") -> str:
     if value is None or isinstance(value, Scale):
         return ""
     if isinstance(value, Estimate):
-        shown = "" if value.value is None else estimate(value.value, value.interval, value.sign)
-        return shown + (value.note and f" ({value.note})")
+        known = "" if value.value is None else estimate(value.value, value.interval, value.sign)
+        return known + (value.note and f" ({value.note})")
     if isinstance(value, float):
         return number(value, spec)
     if is_tuple(value):
