@@ -1,7 +1,7 @@
 """
 Ways to write queries with correlated subqueries over outer joins, alike but for one choice or two.
 
-Two or three tables are joined by LEFT, RIGHT, FULL or inner joins; EXISTS, IN or a scalar
+Two to four tables are joined by LEFT, RIGHT, FULL or inner joins; EXISTS, IN or a scalar
 subquery, one to three deep, names them in WHERE, HAVING, SELECT or ORDER BY.  What is changed is
 what a constraint settles unless a join fills a row with NULLs: a test of a key for NULL, an
 equation of a column with itself, which side of an ON a column is of.  A name may be shadowed.
@@ -79,7 +79,7 @@ class _Writer:
         """Return a FROM, and what can be named behind it."""
         alias, table = self.source()
         text, own = f"{table.name} AS {alias}", {alias: table}
-        for _ in range(self.some(0, 1, 1, 2) if around else self.some(1, 1, 2)):
+        for _ in range(self.some(0, 1, 1, 2) if around else self.some(1, 1, 2, 3)):
             alias, table = self.source()
             if alias in own:
                 self.n_names += 1

@@ -733,7 +733,7 @@ def compare_reports(
     Args:
         baseline: The run to compare with: a `CodeReport`, a `SqlReport`, or a mapping from case to
             its score or to the scores of its attempts. Cases are strings or integers, and scores
-            lie in ``[0, 1]`` (booleans count 0 and 1, None is unknown). Or a list of
+            lie in ``[0, 1]``: booleans count 0 and 1, None and NaN are unknown. Or a list of
             several such runs of the same cases. Never take the best of several baselines: a gate
             stopped 13 to 30 % of unchanged runs against the best of 5 to 20.
         current: The run to judge, of the same kind, or several.
@@ -765,11 +765,11 @@ def compare_reports(
         A frozen `Comparison`.
 
     Raises:
-        InputError: If a side is empty, a score is outside ``[0, 1]`` or NaN, no case is in both,
-            or a number is out of range. Also if a metric is in neither run, a case has fewer than
-            *k* attempts for pass@k or no cluster, or repeats of a side have different cases. Also
-            if *clusters* or several reports are given with *anytime*, or a *floor* where no metric
-            has outcomes of 0 and 1.
+        InputError: If a side is empty, a score is outside ``[0, 1]``, no case or no metric is in
+            both, or a number is out of range. Also if a metric is in neither run, a case has fewer
+            than *k* attempts for pass@k or no cluster, or repeats of a side have different cases.
+            Also if *clusters* or several reports are given with *anytime*, or a *floor* where no
+            metric has outcomes of 0 and 1.
         TypeError: If the sides are not two reports of one kind or two mappings, or *clusters* is
             no mapping to strings or integers.
 
@@ -1172,6 +1172,12 @@ def _refuse_strangers(old: Side, new: Side, *, by_case: bool) -> NoReturn:
         theirs = f"one of its models, as current.for_model({shown(min(map(str, new.models)))})"
         domain = f"a report with a model of baseline, or {theirs}"
         refuse("current", domain, sorted(map(str, new.models)))
+    if not {*found}.isdisjoint(known):
+        refuse(
+            "current",
+            f"a run with a metric of baseline ({', '.join(old.metrics)})",
+            [*new.metrics],
+        )
     refuse("current", f"a run with a case of baseline, such as {shown(known[0])}", found)
 
 

@@ -17,6 +17,7 @@ from scorekit._core.checks import (
     check_records,
     check_text,
 )
+from scorekit._sheet.values import counted
 from scorekit.calibration import CalibrationError, ConfidenceCalibration
 from scorekit.comparison import CaseChange, Comparison, is_significant
 from scorekit.errors import TEXT_LIMIT, MissingExtraError, one_line, refuse, shown
@@ -506,7 +507,8 @@ def plot_time_horizon(
             )
         )
         if one.score is None:
-            texts[-1] += ": " * bool(name) + "; ".join(("no horizon", *one.notes))
+            why = ": " * bool(name) + "; ".join(("no horizon", *one.notes))
+            texts[-1] = "\n".join(wrap(texts[-1] + why, MAX_LABEL))
             continue
         low, high = min(*one.minutes, one.score), max(*one.minutes, one.score)
         steps = [low * (high / low) ** (i / 100) for i in range(101)]
@@ -687,7 +689,8 @@ _Dot = tuple[float, float, Interval, str]
 def _dots(result: object) -> tuple[str, list[_Dot]]:
     """Return a title, and stated confidence, accuracy, interval and text of each level or bin."""
     if isinstance(result, CalibrationError):
-        title = f"Calibration error of {result.n_attempts} attempts: {result.score:.2f}"
+        attempts = counted(result.n_attempts, "attempt")
+        title = f"Calibration error of {attempts}: {result.score:.2f}"
         return title, [
             (part.mean_confidence, part.accuracy, part.interval, f"n = {part.n_attempts}")
             for part in result.bins
@@ -708,7 +711,7 @@ def _dots(result: object) -> tuple[str, list[_Dot]]:
         if level.accuracy is not None and level.interval is not None
     ]
     score = "no score" if result.score is None else f"score {result.score:.2f}"
-    return f"Calibration over {result.n_cases} cases: {score}", dots
+    return f"Calibration over {counted(result.n_cases, 'case')}: {score}", dots
 
 
 def _by_model(results: object) -> dict[str, tuple[PassAtK, ...]]:
@@ -789,7 +792,7 @@ def _places(points: object) -> tuple[list[_Place], str, str]:
         (model.model, model.mean_cost_usd, quality, model.intervals["cost_usd"], interval)
         for model in points.models
         for quality, interval in (_quality(model),)
-        if model.mean_cost_usd is not None
+        if model.mean_cost_usd is not None and model.n_samples
     ]
     if not places:
         refuse("points", "a report with a sample whose cost_usd was measured", points)

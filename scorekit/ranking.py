@@ -20,6 +20,7 @@ from scorekit._core.checks import (
     check_number,
     check_scores,
     check_text,
+    is_missing,
     is_ordered,
 )
 from scorekit._core.columns import by_id
@@ -202,7 +203,7 @@ def compare_models(
 
     Args:
         scores: For each model its score at each task, or the scores of its attempts: finite
-            numbers, higher is better, booleans as 0 and 1, None where missing. Or a
+            numbers, higher is better, booleans as 0 and 1, None or NaN where missing. Or a
             `CodeReport` of two models or more, or reports of one model each: a list of
             `SqlReport` that name their models, or a mapping from model to report.  Models and
             tasks are strings or integers; tasks that a model lacks, or of which nothing is known,
@@ -414,14 +415,15 @@ def _of_report(name: str, report: Report, metric: str | None) -> tuple[dict[str,
     read = report.scores_by_case()
     if read is None:
         refuse(name, "a CodeReport or a SqlReport", report, TypeError)
-    metrics = dict.fromkeys(
-        one for one, _ in (*read.suites, *(suite for suite, _ in read.failing))
-    )
+    suites = dict.fromkeys((*read.suites, *(suite for suite, _ in read.failing)))
+    metrics = dict.fromkeys(one for one, _ in suites)
     if metric is None:
         metric = next((one for one in _USUAL if one in metrics), None)
     if metric not in metrics:
         refuse("metric", f"one of {', '.join(map(repr, metrics))}", metric)
-    found = {str(model): cases for (one, model), cases in read.suites.items() if one == metric}
+    found: dict[str, Any] = {
+        str(model): read.suites.get((one, model), {}) for one, model in suites if one == metric
+    }
     if name == "scores" and len(found) < 2:  # noqa: PLR2004 - to compare takes two
         domain = (
             "a report of at least two models (compare_reports() takes two reports of one each)"
@@ -434,20 +436,20 @@ def _of_report(name: str, report: Report, metric: str | None) -> tuple[dict[str,
         if suite[0] == metric
     )
     without = (key for key in read.failing if key[0][0] == metric)
-    return found or {"": {}}, n_unknown + sum(
+    return found, n_unknown + sum(
         case_id not in read.ends.get(suite, {}) for suite, case_id in without
     )
 
 
 def _known(run: Mapping[str, Any]) -> tuple[Mapping[str, Any], int]:
     """Return the scores that are known, and how many are not."""
-    if set(map(type, run.values())) <= PLAIN:
+    if set(map(type, run.values())) <= PLAIN and not any(map(is_missing, run.values())):
         return run, 0
     found: dict[str, Any] = {}
     n_unknown = 0
     for task, value in run.items():
         items: tuple[Any, ...] = tuple(value) if is_ordered(value) else (value,)
-        known = tuple(item for item in items if item is not None)
+        known = tuple(item for item in items if not is_missing(item))
         n_unknown += len(items) - len(known)
         if known or not items:
             found[task] = known if is_ordered(value) else value
@@ -478,6 +480,9 @@ def _read_scores(runs: Mapping[str, Any], bounds: tuple[float, float] | None) ->
     else:
         tasks = [task for task in tasks if all(task in run for run in others)]
         n_left_out = len(set(chain.from_iterable(runs.values()))) - len(tasks)
+    for model, run in runs.items():
+        if not run:
+            refuse(f"scores[{shown(model)}]", "a model with a known outcome", run)
     if not tasks:
         refuse("scores", "a mapping of models that share a task", runs)
     low, high = bounds or (-MAX_VALUE, MAX_VALUE)

@@ -36,6 +36,7 @@ from scorekit._sheet.model import (
 from scorekit._sheet.values import brief, counted, level_of
 from scorekit._stats.passes import estimate_suite, estimate_task, refuse_stopped, score_each
 from scorekit._stats.suites import Insufficient, Suite, nothing_of_others
+from scorekit._stats.suites import unknown as unseen
 from scorekit.coding import (
     DEFAULT_WEIGHTS,
     NOT_MEASURED,
@@ -58,7 +59,7 @@ from scorekit.records import (
     SuiteKey,
     listing,
 )
-from scorekit.sampling import PassAtK, check_k
+from scorekit.sampling import PassAtK, check_k, or_unknown
 from scorekit.summary import check_quantiles, describe
 
 Counts: TypeAlias = NDArray[np.int64]
@@ -155,11 +156,12 @@ class ModelStatistics(Record):
     model: str
     pass_at_k: tuple[PassAtK, ...] = attrs.field(converter=listing)
     """One for each *k* of the report, over the cases."""
-    compilation_rate: float
-    """Mean over cases of the share of attempts that compiled, in ``[0, 1]``."""
-    test_pass_rate: float
+    compilation_rate: float = attrs.field(eq=or_unknown)
+    """Mean over cases of the share of attempts that compiled, in ``[0, 1]``; NaN, as the next two
+    and each pass@k, where no outcome is known."""
+    test_pass_rate: float = attrs.field(eq=or_unknown)
     """Mean over cases of the mean share of tests passed; an attempt without tests counts 0."""
-    mean_score: float
+    mean_score: float = attrs.field(eq=or_unknown)
     """Mean over cases of the mean code score, in ``[0, 1]``."""
     total_cost_usd: float | None
     """Sum over the attempts whose cost was measured."""
@@ -395,7 +397,7 @@ class CodeReport(Report):
     def scores_by_case(self) -> ReportScores:
         """Return each attempt as right or wrong under ``"pass@1"``, and its ``"code_score"``."""
         table = self._table
-        tables = [table] if len(table.models) == 1 else table.by_model()
+        tables = [table] if len(table.models) == 1 <= len(table) else table.by_model()
         right: dict[SuiteKey, Cases] = {
             ("pass@1", one.models[0]): CaseScores(
                 one.case_ids, Attempts.of_counts(one.attempts.sizes, one.n_correct)
@@ -418,7 +420,7 @@ class CodeReport(Report):
             for metric, own in (("pass@1", flags), ("code_score", scores)):
                 low, high = zip(*own, strict=True)
                 suite = metric, model
-                known = suites[suite].get(case_id, ())
+                known = suites.get(suite, {}).get(case_id, ())
                 ends.setdefault(suite, {})[case_id] = (*known, *low), (*known, *high)
                 if not known:
                     failing[suite, case_id] = UNKNOWN
@@ -488,14 +490,14 @@ def report_on(
     asked = check_quantiles(quantiles)
     every, unknown = samples, samples.unknown
     if unknown.any():
-        samples = _known(samples, ~unknown)
+        samples = samples.take(~unknown)
     outcomes = samples.compiled, samples.passed, samples.failed, samples.warnings
     scores = score_columns(*outcomes, weights=weights)
     attempts = _Groups(samples.task, len(samples.case_ids))
     n_samples = attempts.sizes
-    _check_attempts(samples, n_samples, ks, insufficient, int(unknown.sum()))
+    _check_attempts(samples, every, n_samples, ks, insufficient)
     n_correct = attempts.counts(samples.correct)
-    for model in range(len(samples.models)) if int(n_samples.max()) > 1 else ():
+    for model in range(len(samples.models)) if (n_samples > 1).any() else ():
         own = samples.model_of == model
         refuse_stopped(n_samples[own], n_correct[own], "samples")
     mean_scores = attempts.means(scores)
@@ -531,10 +533,12 @@ def report_on(
 
     def suite(n: Counts, c: Counts, n_given: int) -> tuple[PassAtK, ...]:
         """Return pass@k of a model; where models are many, most have one case each."""
-        key = int(n[0]), int(c[0])
+        key = (int(n[0]), int(c[0])) if n.size else (0, 0)
         if n_given == 1 and key in alone:
             return alone[key]
-        found = estimate_suite(Suite(n, confidence_level, insufficient), c, ks)
+        enough = [k for k in ks if (n >= k).any() or (n.size and insufficient != "drop")]
+        seen = iter(estimate_suite(Suite(n, confidence_level, insufficient), c, enough))
+        found = [next(seen) if k in enough else unseen(n_given, 0, confidence_level) for k in ks]
         for estimate in found:
             estimate["n_tasks"] = n_given  # with those of which nothing is known
             if estimate["n_tasks_used"] == 1 < n_given:
@@ -543,9 +547,9 @@ def report_on(
         return alone.setdefault(key, made) if n_given == 1 else made
 
     columns = {
-        "compilation_rate": map(exact_mean, by_case["compilation_rate"]),
-        "test_pass_rate": map(exact_mean, by_case["test_pass_rate"]),
-        "mean_score": map(exact_mean, by_case["code_score"]),
+        "compilation_rate": map(_mean_known, by_case["compilation_rate"]),
+        "test_pass_rate": map(_mean_known, by_case["test_pass_rate"]),
+        "mean_score": map(_mean_known, by_case["code_score"]),
         "intervals": (
             _intervals(
                 {name: parts[i] for name, parts in by_case.items()},
@@ -588,14 +592,8 @@ def report_on(
     )
 
 
-def _known(samples: Samples, rows: NDArray[np.bool_]) -> Samples:
-    """Return the samples whose outcome is known; refuse a model that has none."""
-    known = samples.take(rows)
-    without = np.flatnonzero(~np.isin(np.arange(len(samples.models)), known.model_of))
-    if without.size:
-        whose = f"for at least one attempt of model {shown(samples.models[int(without[0])])}"
-        refuse("passed", f"known {whose}", None)
-    return known
+def _mean_known(values: Floats) -> float:
+    return exact_mean(values) if values.size else math.nan
 
 
 def _at_end(samples: Samples, weights: CodeWeights, *, end: bool) -> tuple[Samples, Floats]:
@@ -691,6 +689,8 @@ def _intervals(
         return _of_one_case(tuple(scores), confidence_level)
     intervals = {
         name: interval_of_mean(values, None, (0.0, 1.0), confidence_level=confidence_level)
+        if values.size
+        else unseen(0, 0, confidence_level)["interval"]
         for name, values in scores.items()
     }
     for name, values in measured.items():
@@ -746,19 +746,17 @@ def _total(counts: Counts) -> int | None:
 
 def _check_attempts(
     samples: Samples,
+    every: Samples,
     n_samples: Counts,
     ks: tuple[int, ...],
     insufficient: Insufficient,
-    n_unknown: int,
 ) -> None:
     """Refuse too few attempts here, where the case can be named."""
     k = max(ks)
     short = np.flatnonzero(n_samples < k)
-    if not short.size:
-        return
     models = samples.models
-    if insufficient == "raise":
-        first = int(short[0])
+    if short.size and insufficient == "raise":
+        first, n_unknown = int(short[0]), every.task.size - samples.task.size
         counted = f"; {n_unknown} of unknown outcome are not counted" if n_unknown else ""
         raise InputError(
             f"k must be at most the attempts at every case, got {k} with fewer at {short.size} "
@@ -766,9 +764,9 @@ def _check_attempts(
             f"{shown(models[int(samples.model_of[first])])} with {n_samples[first]}{counted}); "
             'lower k or pass insufficient="nan" or "drop"'
         )
-    if insufficient == "drop":
+    if insufficient == "drop":  # too few were made; of those that were lost nothing is known
         longest = np.zeros(len(models), dtype=np.int64)
-        np.maximum.at(longest, samples.model_of, n_samples)
+        np.maximum.at(longest, every.model_of, np.bincount(every.task))
         for model, n in zip(models, longest.tolist(), strict=True):
             if n < k:
                 whose = f"model {shown(model)}, whose cases have no more attempts"
@@ -783,7 +781,7 @@ def _case_estimates(
     confidence_level: float,
 ) -> tuple[tuple[tuple[PassAtK, ...], ...], Counts]:
     """Return pass@k for each distinct (n, c), of which there are few, and which each case has."""
-    width = int(n_samples.max()) + 1
+    width = int(n_samples.max(initial=0)) + 1
     kinds, kind_of, _ = distinct(n_samples * width + n_correct)
     estimates = tuple(
         tuple(
@@ -827,8 +825,8 @@ def code_report(
 
     Raises:
         InputError: If there are no samples, no *k*, or a case has too few attempts; if a number
-            is out of range, no outcome of a model is known, the cases were tried until their
-            first pass, or the costs of a model sum to more than a float holds.
+            is out of range, the cases were tried until their first pass, or the costs of a model
+            sum to more than a float holds.
         TypeError: If an item is not a `CodeSample`, or another argument has the wrong type.
 
     Examples:

@@ -59,7 +59,7 @@ from scorekit.intervals import Interval, check_bounds, normal_quantile, wilson
 from scorekit.records import Record, is_mapping, listing
 
 
-def _or_unknown(number: float) -> float | None:
+def or_unknown(number: float) -> float | None:
     """Make NaN equal to itself, or no result that holds one would equal its copy."""
     return None if math.isnan(number) else number
 
@@ -70,9 +70,9 @@ class SuiteEstimate(Record):
 
     notation: ClassVar[str] = ""
 
-    score: float = attrs.field(eq=_or_unknown)
+    score: float = attrs.field(eq=or_unknown)
     """The estimate in ``[0, 1]``, or within the bounds of the scale; higher is better."""
-    failure: float = attrs.field(eq=_or_unknown)
+    failure: float = attrs.field(eq=or_unknown)
     """``1 - score``, or what the score lacks of the highest, with full precision even if the score
     rounds to it."""
     k: int

@@ -302,7 +302,7 @@ def test_stated_effects_are_found(rate: float) -> None:
         ({"clusters": {"a": 1}}, r"^clusters must be None where anytime=True, got \{'a': 1\}$"),
         ({"current": {}}, r"^current must be a run with at least one case, got \{\}$"),
         ({"current": {"b": 1}}, r"^current must be a run with a case of baseline, such as 'a', "),
-        ({"current": {"a": math.nan}}, r"^current\['a'\] must be a number in \[0, 1\], got nan$"),
+        ({"current": {"a": 1.5}}, r"^current\['a'\] must be a number in \[0, 1\], got 1.5$"),
     ],
 )
 def test_what_would_mislead_is_refused(options: dict[str, Any], message: str) -> None:

@@ -362,7 +362,7 @@ def test_columns_that_are_too_many_alike_are_taken_as_they_stand() -> None:
 
 
 def test_a_star_in_a_set_operation_keeps_its_place() -> None:
-    """How wide it is only a schema tells, and which columns meet depends on that."""
+    """Only a schema says how wide it is and which columns meet."""
     a = "SELECT *, 1 FROM t UNION SELECT *, 2 FROM u"
     b = "SELECT 1, * FROM t UNION SELECT 2, * FROM u"
     assert sql_equivalence(a, b, column_order="ignored").verdict == "unknown"
@@ -407,8 +407,11 @@ def test_a_schema_is_inferred_where_that_is_clear() -> None:
         "v": ("id", "b"),
     }
     reasons = [
-        ("SELECT a FROM u JOIN v ON u.id = v.id", "which table has the column 'a' only a schema"),
-        ("SELECT * FROM u", "a star stands for columns that only a schema can tell"),
+        (
+            "SELECT a FROM u JOIN v ON u.id = v.id",
+            "only a schema says which table has the column 'a'",
+        ),
+        ("SELECT * FROM u", "a star stands for columns that only a schema names"),
         ("SELECT a FROM u WHERE a = 'x' AND a + 1 > 3", "a column is used as values of two kinds"),
         ("SELECT a FROM u WHERE (b) OR b = 'x'", "a column is used as values of two kinds"),
     ]

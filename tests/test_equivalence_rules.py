@@ -30,11 +30,10 @@ from tree_interpreter import Interpreter, MeaninglessError, TooManyError
 from scorekit._sql.catalog import Catalog
 from scorekit._sql.parsing import parse
 from scorekit._sql.prove.matching import Matcher
-from scorekit._sql.prove.normal import Arm, FullJoin, LeftJoins, Sorted
+from scorekit._sql.prove.normal import Arm, As, FullJoin, LeftJoins, Sorted
 from scorekit._sql.prove.rewriting import Rewriting
 from scorekit._sql.prove.rule import Rule, View
 from scorekit._sql.prove.rules import RULES, flat_joins
-from scorekit._sql.prove.scalars import As
 from scorekit._sql.prove.scope import Scope, Steps, UnsupportedError
 from scorekit._sql.prove.search import normal_form
 from scorekit._sql.read import UnreadError, read_query

@@ -503,7 +503,7 @@ def test_a_proof_names_its_steps() -> None:
     joined = "SELECT e.pay FROM e JOIN d ON e.d_id = d.id"
     result = sql_equivalence(joined, "SELECT pay FROM e", schema=SCHEMA)
     assert result.proof == (
-        "first query: join along a foreign key removed",
+        "first query: foreign key join removed",
         "tables paired, conditions and columns compared",
     )
     assert "e (d_id) refers to d (id)" in result.assumptions

@@ -27,6 +27,8 @@ DIFFERENT = [
     # a branch that is never taken has a part in the type of the whole
     ("sqlite", "SELECT id FROM t WHERE (CASE WHEN 1 = 1 THEN x END) = '1'", "SELECT id FROM t WHERE x = '1'"),
     ("postgres", "SELECT (CASE WHEN 1 = 1 THEN 1 ELSE 2.5 END) / 2", "SELECT 1 / 2"),
+    ("mysql", "SELECT AVG(x) FROM t GROUP BY id UNION ALL SELECT name FROM u", "SELECT x FROM t UNION ALL SELECT name FROM u"),
+    ("duckdb", "SELECT name FROM u UNION SELECT AVG(x) FROM t GROUP BY id", "SELECT x FROM t UNION SELECT name FROM u"),
     # a common table expression has one set of rows, however often it is named
     ("postgres", "WITH c AS (SELECT random() AS r) SELECT a.r = b.r FROM c a, c b", "SELECT a.r = b.r FROM (SELECT random() AS r) a, (SELECT random() AS r) b"),
     # functions tell equal values apart

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pytest
 from test_public_grammar import CALLS, COLUMNS, call, same
@@ -76,6 +77,84 @@ def suite(queries: list[str]) -> scorekit.SqlReport:
     """Score queries without a judge: one of them is decided by nobody."""
     cases = [SqlCase(case_id=i, generated=q, expected=RIGHT) for i, q in enumerate(queries)]
     return scorekit.score_sql_cases(cases, metrics=["query_correctness"], model="m")
+
+
+@pytest.mark.parametrize(
+    "own",
+    [
+        math.nan,
+        [1, pd.NA],
+        [math.nan, 1],
+        pd.Series([1.0, None]),
+        pd.array([True, None], dtype="boolean"),
+        np.array([math.nan, 1]),
+    ],
+    ids=str,
+)
+def test_mappings_take_what_data_frames_call_missing(own: Any) -> None:
+    """NaN and NA are None in the scores of a case, also beside None."""
+    rest: dict[str, Any] = dict.fromkeys("bcdefg", 1) | {"h": [None, 1]}
+    same_as = None if isinstance(own, float) else [1, None]
+    found, wanted = (rest | {"a": one} for one in (own, same_as))
+    assert scorekit.compare_reports(rest | {"a": 1}, found) == scorekit.compare_reports(
+        rest | {"a": 1}, wanted
+    )
+    assert scorekit.compare_models(
+        {"x": rest | {"a": 1}, "y": found}, bounds=(0, 1)
+    ) == scorekit.compare_models({"x": rest | {"a": 1}, "y": wanted}, bounds=(0, 1))
+
+
+def test_a_model_of_which_nothing_is_known_is_reported() -> None:
+    """Beside another, whose numbers stand; a comparison says what is missing."""
+    passed: Any = [None, math.nan, 1, 0]
+    report = scorekit.code_report_from_columns(
+        case_id=["a", "b"] * 2, model=["lost"] * 2 + ["m"] * 2, passed=passed
+    )
+    lost, known = (report.for_model(name) for name in ("lost", "m"))
+    assert str(lost) == (
+        "lost: pass@1 = nan [0, 1] (0 of 2 tasks, between 0 and 1) "
+        "(0 attempts at 0 cases; 2 more of unknown outcome)"
+    )
+    assert known.models[0].pass_at_k[0].score == 0.5
+    for one in (report, lost):
+        assert scorekit.CodeReport.from_json(one.to_json()) == one
+        assert hash(scorekit.CodeReport.from_json(one.to_json())) == hash(one)
+        assert "lost" in one.to_markdown() + one._repr_html_()
+    found = scorekit.compare_reports(known, lost)
+    assert found.suite.delta_bounds == (-0.5, 0.5)
+    assert [change.case_id for change in found.newly_failing] == ["a", "b"]
+    with pytest.raises(
+        InputError, match=r"^scores\['lost'\] must be a model with a known outcome"
+    ):
+        scorekit.compare_models({"lost": lost, "m": known})
+
+
+def test_attempts_that_were_lost_leave_pass_at_k_unknown() -> None:
+    """Of all tasks, where one attempt at each was lost; too few that were made are refused."""
+    lost: dict[str, Any] = {f"t{i}": [1, 0, None] for i in range(4)}
+    for insufficient in ("drop", "nan"):
+        given: dict[str, Any] = {"model": "m", "passed": lost, "insufficient": insufficient}
+        report = scorekit.code_report_from_columns(k=(1, 3), **given)
+        assert str(report.models[0].pass_at_k[1]) == "pass@3 = nan [0, 1] (0 of 4 tasks)"
+        assert report.models[0].unknown_bounds["pass@3"] == (1.0, 1.0)
+    with pytest.raises(InputError, match=r"^k must be at most 3 for model 'm', whose cases have"):
+        scorekit.code_report_from_columns(model="m", passed=lost, insufficient="drop", k=(1, 4))
+
+
+def test_metrics_that_only_one_run_has_are_named() -> None:
+    """Not the cases, which both have."""
+    cases = [
+        SqlCase(case_id=i, generated=RIGHT, expected=RIGHT, expected_tables=["t"]) for i in "ab"
+    ]
+    old, new = (
+        scorekit.score_sql_cases(cases, metrics=[metric])
+        for metric in ("query_correctness", "table_accuracy")
+    )
+    named = (
+        r"^current must be a run with a metric of baseline \(query_correctness\), got \['table_"
+    )
+    with pytest.raises(InputError, match=named):
+        scorekit.compare_reports(old, new)
 
 
 @pytest.mark.parametrize(

@@ -215,12 +215,12 @@ def test_attempts_count_as_their_mean_and_tasks_once() -> None:
         (
             {"a": {}, "b": {}},
             InputError,
-            "scores must be a mapping of models that share a task, got {'a': {}, 'b': {}}",
+            "scores['a'] must be a model with a known outcome, got {}",
         ),
         (
-            {"a": {"t": math.nan}, "b": {"t": 1}},
+            {"a": {"t": math.inf}, "b": {"t": 1}},
             InputError,
-            "scores['a']['t'] must be a number in [-1e+100, 1e+100], got nan",
+            "scores['a']['t'] must be a number in [-1e+100, 1e+100], got inf",
         ),
         (
             {"a": {"t": [0, 1e101]}, "b": {"t": 1}},
@@ -228,9 +228,9 @@ def test_attempts_count_as_their_mean_and_tasks_once() -> None:
             "scores['a']['t'][1] must be a number in [-1e+100, 1e+100], got 1e+101",
         ),
         (
-            {"a": {"t": [None, None]}, "b": {"t": 1}},
+            {"a": {"t": [None, math.nan]}, "b": {"t": 1}},
             InputError,
-            "scores must be a mapping of models that share a task, got {'a': {}, 'b': {'t': 1}}",
+            "scores['a'] must be a model with a known outcome, got {}",
         ),
         (
             {"a": {"t": []}, "b": {"t": 1}},

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 
 from scorekit._core.attempts import Attempts, CaseScores
-from scorekit._core.checks import check_items, check_scores, is_ordered
+from scorekit._core.checks import check_items, check_scores, is_missing, is_ordered
 from scorekit._core.columns import by_id
 from scorekit._stats.passes import score_each
 from scorekit.errors import refuse, shown
@@ -250,7 +250,7 @@ def read_side(name: str, run: object) -> Side:
 
 
 def _from_mapping(name: str, run: Mapping[str, Any]) -> ReportScores:
-    """Read scores by case; of unknown ones, None, both ends are kept."""
+    """Read scores by case; of missing ones both ends are kept."""
     suite: SuiteKey = "score", None
     known: dict[str, tuple[float, ...]] = {}
     ends: dict[str, Ends] = {}
@@ -259,12 +259,12 @@ def _from_mapping(name: str, run: Mapping[str, Any]) -> ReportScores:
         if set(map(type, items)) <= PLAIN and _are_scores(items):  # of which there can be many
             known[case] = tuple(map(float, items))
             continue
-        unknown = [item is None for item in items]
+        unknown = list(map(is_missing, items))
         if not any(unknown):
             known[case] = _scores(name, case, value)
             continue
         low, high = (
-            _scores(name, case, [end if item is None else item for item in items])
+            _scores(name, case, [end if is_missing(item) else item for item in items])
             for end in (0.0, 1.0)
         )
         ends[case] = low, high

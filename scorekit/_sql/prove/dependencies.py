@@ -10,8 +10,8 @@ from collections.abc import Iterable
 from typing import TypeGuard
 
 from scorekit._sql.prove.logic import Facts
-from scorekit._sql.prove.normal import Arm, LeftJoins, Sorted
-from scorekit._sql.prove.scalars import is_literal, unconverted
+from scorekit._sql.prove.normal import Arm, LeftJoins, Sorted, unconverted
+from scorekit._sql.prove.scalars import is_literal
 from scorekit._sql.prove.scope import (
     NOTHING,
     Rests,

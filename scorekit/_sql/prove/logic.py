@@ -17,12 +17,12 @@ from typing import Final, Literal, TypeAlias, cast
 
 import attrs
 
+from scorekit._sql.prove.normal import As
 from scorekit._sql.prove.order import TOUCHING, ZERO, Bound, Number, Order
 from scorekit._sql.prove.scalars import (
     NOUGHT,
     TRUE_BOOLEANS,
     Apart,
-    As,
     Scalars,
     bare,
     folded,

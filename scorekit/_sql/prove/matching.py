@@ -7,6 +7,7 @@ from typing import Final, TypeAlias, TypeVar
 
 import attrs
 
+from scorekit._sql.kinds import NUMBERS
 from scorekit._sql.prove.logic import not_true
 from scorekit._sql.prove.normal import Arm, FullJoin, LeftJoins, Sorted, is_open
 from scorekit._sql.prove.rule import (
@@ -75,6 +76,8 @@ class Matcher:
         self._memo: dict[tuple[object, ...], tuple[Columns | None, Rests]] = {}
         self._depth = 0
         """Of the SELECT that is compared; the outermost is at depth 1."""
+        self._converted = frozenset[int]()
+        """Outputs whose values a set operation around may convert, as numbers beside texts."""
 
     def same(self, first: Query, second: Query, view: View) -> bool:
         """Say whether two queries give the same rows where they stand, column by column."""
@@ -152,6 +155,19 @@ class Matcher:
             return None
         if len(first.arms) != len(second.arms):
             return None
+        around = self._converted
+        self._converted |= {
+            i
+            for i in range(len(first.outputs))
+            if any(view.kind_of_output(one, i) not in NUMBERS for one in (first, second))
+        }
+        found = self._paired_arms(first, second, view, identity=identity)
+        self._converted = around
+        return found
+
+    def _paired_arms(
+        self, first: SetOperation, second: SetOperation, view: View, *, identity: bool
+    ) -> Columns | None:
         if first.operator == "union":
             wide = any(isinstance(one, Star) for arm in first.arms for one in arm.outputs)
             return self._arms(first.arms, second.arms, None, view, identity=identity or wide)
@@ -320,7 +336,11 @@ class Matcher:
         outermost = self._depth == 1
         self._steps.take(len(a.outputs) * len(b.outputs) // PAIRS_A_STEP)
         outputs = [
-            [as_shown(output) if outermost else output for output in one.outputs] for one in (a, b)
+            [
+                as_shown(output) if outermost and i not in self._converted else output
+                for i, output in enumerate(one.outputs)
+            ]
+            for one in (a, b)
         ]
         columns = tuple(
             frozenset(

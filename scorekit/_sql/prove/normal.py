@@ -79,6 +79,23 @@ class Sorted(Query):
         return self.limit is not None or self.offset > 0
 
 
+@attrs.frozen(eq=False)
+class As(Scalar):
+    """
+    A value as one of the type of an aggregate of it.
+
+    It equals the value but has another type: dividing a mean is not dividing a whole number.
+    """
+
+    type: str
+    value: Scalar
+
+
+def unconverted(value: Scalar) -> Scalar:
+    """Return what equals a value, of its own type."""
+    return unconverted(value.value) if isinstance(value, As) else value
+
+
 def exactly_one(query: Query) -> bool:
     """Say whether a query gives one row always: it aggregates and does not group."""
     return (

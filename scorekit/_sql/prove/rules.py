@@ -19,6 +19,7 @@ from scorekit._sql.prove.dependencies import is_equation
 from scorekit._sql.prove.logic import with_canonical_names
 from scorekit._sql.prove.normal import (
     Arm,
+    As,
     FullJoin,
     LeftJoins,
     Sorted,
@@ -39,7 +40,7 @@ from scorekit._sql.prove.rule import (
     uses,
     with_aggregates,
 )
-from scorekit._sql.prove.scalars import As, in_order, is_boolean, is_literal
+from scorekit._sql.prove.scalars import in_order, is_boolean, is_literal
 from scorekit._sql.prove.scope import derived_in
 from scorekit._sql.read import bare_columns
 from scorekit._sql.tree import (

@@ -15,6 +15,7 @@ from typing import Final, NamedTuple
 import attrs
 
 from scorekit._sql.kinds import LOOSE_TYPES, UNCASED
+from scorekit._sql.prove.normal import unconverted
 from scorekit._sql.prove.order import Number
 from scorekit._sql.prove.scope import Scope
 from scorekit._sql.tree import (
@@ -101,18 +102,6 @@ class Side(Scalar):
     place: int
 
 
-@attrs.frozen(eq=False)
-class As(Scalar):
-    """
-    A value as one of the type of an aggregate of it.
-
-    It equals the value but has another type: dividing a mean is not dividing a whole number.
-    """
-
-    type: str
-    value: Scalar
-
-
 class Difference(NamedTuple):
     """``a`` compares to ``b`` as *first* - *second* does to *number*."""
 
@@ -129,11 +118,6 @@ def is_literal(value: Node, *kinds: str) -> bool:
 def bare(value: Scalar) -> Scalar:
     """Return what is set apart."""
     return value.value if isinstance(value, Apart) else value
-
-
-def unconverted(value: Scalar) -> Scalar:
-    """Return what equals a value, of its own type."""
-    return unconverted(value.value) if isinstance(value, As) else value
 
 
 def as_shown(value: Scalar) -> Scalar:

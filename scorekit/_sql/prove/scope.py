@@ -10,7 +10,7 @@ import attrs
 
 from scorekit._sql.catalog import Catalog
 from scorekit._sql.kinds import UNCASED
-from scorekit._sql.prove.normal import Arm
+from scorekit._sql.prove.normal import Arm, As
 from scorekit._sql.tree import (
     Aggregate,
     Column,
@@ -111,6 +111,11 @@ class Scope(Catalog):
             optional=(self.optional - own) | optional_in(tables),
             reach=self.reach | own,
         )
+
+    def _kind(self, value: Node) -> str:
+        if isinstance(value, As):
+            return self._kind_of_aggregate(value.type, value.value)
+        return super()._kind(value)
 
     # Base tables.
 

@@ -309,7 +309,7 @@ def _inferred(
         name = columns[0].name
         tables = {names[column.source.table.casefold()] for column in columns}
         if sum(name.casefold() in found[table] for table in tables) != 1:
-            raise UnfaithfulError(f"which table has the column {name!r} takes a schema to know")
+            raise UnfaithfulError(f"only a schema says which table has the column {name!r}")
     kinds = _kinds(texts, hint)
     return {
         table: tuple(Column(name, kinds.get(name, "unknown"), nullable=True) for name in columns)
