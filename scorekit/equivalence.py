@@ -321,6 +321,7 @@ def sql_equivalence(
         semantics=semantics,
         column_order=column_order,
         row_order=row_order,
+        tolerance=given.tolerance,
     )
     proof = Unproved(exhausted=False) if refused or refusals else prove(pair.first)
     ran = None

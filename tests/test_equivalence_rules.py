@@ -309,7 +309,7 @@ FIRING: dict[str, Sequence[str]] = {
         "SELECT COUNT(d.name), COUNT(d.id), COUNT(n.b) FROM e LEFT JOIN d ON e.boss = d.id JOIN n ON n.a = e.pay",
         "SELECT boss, MIN(boss), SUM(DISTINCT boss), AVG(DISTINCT boss), COUNT(DISTINCT boss), COUNT(rank), COUNT(pay) FROM e GROUP BY boss",
         "SELECT COUNT(DISTINCT id), COUNT(DISTINCT rank), COUNT(DISTINCT pay), SUM(DISTINCT id) FROM e",
-        "SELECT boss, SUM(CASE WHEN pay > 1 THEN 1 ELSE 0 END), SUM(CASE WHEN pay > 1 THEN 0 ELSE 1 END), COUNT(DISTINCT CASE WHEN pay > 1 THEN id END) FROM e GROUP BY boss",
+        "SELECT boss, COUNT(DISTINCT CASE WHEN pay > 1 THEN id END) FROM e GROUP BY boss",
         "SELECT COUNT(pay), COUNT(rank), COUNT(boss) FROM e WHERE pay > 1",
         "SELECT COUNT(DISTINCT CASE WHEN pay > 1 THEN id END) FROM e",
         "SELECT boss, COUNT(DISTINCT boss) FROM e GROUP BY boss",
@@ -321,7 +321,6 @@ FIRING: dict[str, Sequence[str]] = {
         "SELECT 1, SUM(DISTINCT 1) FROM e GROUP BY boss",
         "SELECT boss, COUNT(DISTINCT id) FROM e GROUP BY boss",
         "SELECT COUNT(rank) FROM e",
-        "SELECT boss, SUM(CASE WHEN pay > 1 THEN 1 ELSE 0 END) FROM e GROUP BY boss",
     ],
     "redundant HAVING condition removed": [
         "SELECT boss FROM e GROUP BY boss HAVING COUNT(*) > 0 AND MAX(pay) > 1",
@@ -624,7 +623,6 @@ NEAR: dict[str, Sequence[str]] = {
         "SELECT t, SUM(DISTINCT t) FROM v GROUP BY t",
         "sqlite: SELECT x.s, SUM(DISTINCT x.s) FROM (SELECT DISTINCT pay + 1 AS s, rank FROM e) x GROUP BY x.s",
         "SELECT COUNT(DISTINCT rank) FROM e",
-        "SELECT SUM(CASE WHEN pay > 1 THEN 1 ELSE 0 END) FROM e",
     ],
     "redundant HAVING condition removed": [
         "SELECT boss FROM e GROUP BY boss HAVING COUNT(*) > 1",

@@ -175,7 +175,9 @@ class Determined:
     """What some expressions determine in each row."""
 
     def __init__(self, relation: Relation, given: Iterable[Scalar]) -> None:
-        self.relation, self.given = relation, frozenset(map(unconverted, given))
+        self.relation = relation
+        self.given = dict(map(self._in_one_form, given))
+        """What is given, each with what its form rests on."""
         self.sources: dict[Source, Rests] = {}
         """Tables whose row is determined, each with what that rests on."""
         self._grow()
@@ -224,12 +226,12 @@ class Determined:
     def __call__(self, term: Scalar) -> Rests | None:
         """Say whether equal values of what is given make equal values of *term*."""
         self.relation.scope.steps.take()
-        term = unconverted(term)
+        term, form = self._in_one_form(term)
         equal, rests = self.relation.equals(term)
         if term in self.given:
-            return NOTHING
+            return self.given[term] | form
         for other in equal:
-            found = NOTHING if other in self.given else self._constant(other)
+            found = self.given[other] if other in self.given else self._constant(other)
             if found is not None:
                 return found | rests
         if isinstance(term, Column | Aggregate | Star | OpenName) or not term.children:
@@ -240,6 +242,11 @@ class Determined:
                 for child in term.children
             )
         return every(self.exactly(n) for n in walk(term) if isinstance(n, _NAMES))
+
+    def _in_one_form(self, term: Scalar) -> tuple[Scalar, Rests]:
+        term = unconverted(term)
+        computed = isinstance(term, Arithmetic | Negative)
+        return self.relation.facts.canonical(term) if computed else (term, NOTHING)
 
     def _constant(self, term: Scalar) -> Rests | None:
         return NOTHING if is_literal(term) else self._column(term)

@@ -13,10 +13,12 @@ that its conditions or its question name.  An answer that is no is None.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from functools import partial
 from typing import Final, Literal, TypeAlias, cast
 
 import attrs
 
+from scorekit._sql.prove.arithmetic import Numbers
 from scorekit._sql.prove.normal import As
 from scorekit._sql.prove.order import TOUCHING, ZERO, Bound, Number, Order
 from scorekit._sql.prove.scalars import (
@@ -25,7 +27,6 @@ from scorekit._sql.prove.scalars import (
     Apart,
     Scalars,
     bare,
-    folded,
     in_order,
     is_boolean,
     is_literal,
@@ -36,6 +37,7 @@ from scorekit._sql.tree import (
     FALSE,
     NULL,
     TRUE,
+    Aggregate,
     Among,
     And,
     Arithmetic,
@@ -164,13 +166,14 @@ class _Reader:
     """Makes statements of conditions."""
 
     def __init__(self, scope: Scope, never_null: Callable[[Scalar], Rests | None]) -> None:
-        self.scalars = Scalars(scope)
+        self.numbers = Numbers(scope, never_null)
+        self.scalars = Scalars(scope, self.numbers.difference)
         self.never_null = never_null
         self._ids: dict[Scalar, int] = {NOUGHT: ZERO}
         self.terms: list[Scalar] = [NOUGHT]
         self.whole = [True]
         self._read: dict[tuple[str, Scalar, bool], tuple[_Statement, Rests]] = {}
-        self._canonical: dict[Node, Node] = {}
+        self._canonical: dict[Node, tuple[Node, Rests]] = {}
         self.rests: set[str] = set()
         """What all that has been read since the last question rests on."""
         self.always: set[str] = set()
@@ -205,31 +208,42 @@ class _Reader:
         """Return the number of a term if it has one."""
         return self._ids.get(term)
 
+    def sort(self, term: Scalar) -> str | None:
+        """Return what of equal values makes them the same to every function, None where not."""
+        return self.scalars.sort(term) or self.numbers.sort(term)
+
     def is_whole(self, node: int) -> bool:
         """Say whether a node stands for a whole number."""
         return self.whole[node]
 
     def canonical(self, term: Scalar) -> Scalar:
         """Return a term with what has no order in order."""
-        return cast("Scalar", self._in_order(term))
+        found, rests = self._in_order(term)
+        self.rests |= rests
+        return cast("Scalar", found)
 
-    def _in_order(self, term: Node) -> Node:
+    def _in_order(self, term: Node) -> tuple[Node, Rests]:
         if not term.children:
-            return term
-        found = self._canonical.get(term)
-        if found is None:
-            self.take()
-            if isinstance(term, Query):
-                found = self._canonical_query(term)
-            else:
-                children = term.children
-                others = [self._in_order(child) for child in children]
-                found = in_order(term.with_children(others) if others != [*children] else term)
-                found = folded(found) if isinstance(found, Scalar) else found
-                if isinstance(found, Like):
-                    found = self._uncased(found)
-            self._canonical[term] = found
-        return found
+            return term, NOTHING
+        known = self._canonical.get(term)
+        if known is not None:
+            return known
+        self.take()
+        rests = NOTHING
+        if isinstance(term, Query):
+            found: Node = self._canonical_query(term)
+        else:
+            parts = [self._in_order(child) for child in term.children]
+            rests = rests.union(*(its for _, its in parts))
+            others = [part for part, _ in parts]
+            found = in_order(term.with_children(others) if others != [*term.children] else term)
+            if isinstance(found, Like):
+                found = self._uncased(found)
+            elif isinstance(found, Arithmetic | Negative | Cast | Aggregate | As):
+                found, more = self.numbers.canonical(found)
+                rests |= more
+        self._canonical[term] = found, rests
+        return found, rests
 
     def _canonical_query(self, query: Query) -> Query:
         memo, key = self.scalars.scope.memo, ("canonical", query)
@@ -336,6 +350,10 @@ class _Reader:
             return _constant(wanted)
         if isinstance(term, As):
             return self.null(term.value, wanted=wanted)
+        if isinstance(term, Negative) or (
+            isinstance(term, Cast) and not term.safe and self.numbers.form(term.operand)
+        ):
+            return self.null(term.operand, wanted=wanted)
         if (
             never_null_alone(term)
             or self.scalars.day(term)
@@ -355,6 +373,10 @@ class _Reader:
         cases = self.cases(term)
         if cases is not None:
             return self._by_cases(cases, lambda value: self.null(value, wanted=wanted))
+        if isinstance(term, Arithmetic | Aggregate):
+            when = self._null_number(term)
+            if when is not None:
+                return meet(read(wanted=wanted) for read in when)
         operands = self._strict(term)
         never = self.never_null(term)
         if never is not None:
@@ -364,6 +386,22 @@ class _Reader:
         if wanted:
             return literal
         return _all((literal, *(self.null(operand, wanted=False) for operand in operands)))
+
+    def _null_number(self, term: Arithmetic | Aggregate) -> list[partial[_Statement]] | None:
+        """Return the statements of which one holds just where a computed number is NULL."""
+        if isinstance(term, Aggregate):
+            if term.operand is None or term.function == "count":
+                return None
+            count = Aggregate("count", term.operand)
+            return [partial(self.true, Comparison("=", count, integer(0)))]
+        if not (term.operator in ("+", "-", "*", "/") and self.numbers.form(term)):
+            return None
+        when = [partial(self.null, term.left), partial(self.null, term.right)]
+        if term.operator != "/" or self.scalars.dialect in ("postgres", "duckdb"):
+            return when  # PostgreSQL raises by zero, and what DuckDB has is no NULL
+        if self.scalars.dialect not in ("sqlite", "mysql"):
+            return None
+        return [*when, partial(self.true, Comparison("=", term.right, integer(0)))]
 
     def _strict(self, term: Scalar) -> tuple[Scalar, ...]:
         """Return the operands that make a value NULL if one of them is."""
@@ -433,6 +471,7 @@ class _Reader:
                     for guard, pair in pairs
                 )
         difference = self.scalars.difference(self.canonical(left), self.canonical(right))
+        self.rests |= difference.rests
         first, second = self.node(difference.first), self.node(difference.second)
         holds = _related(operator, first, second, difference.number, wanted=wanted)
         if wanted:
@@ -889,7 +928,7 @@ class Facts:
                 for one, two in ((first, second), (second, first))
                 for read in (reader.true, reader.false)
             )
-        sorts = reader.scalars.sort(first), reader.scalars.sort(second)
+        sorts = reader.sort(first), reader.sort(second)
         if sorts[0] is not None and sorts[0] == sorts[1]:
             unequal = Function("nullsafeneq", (first, second))
             return self._refutes(lambda: (*guards, reader.true(unequal)))
@@ -907,6 +946,33 @@ class Facts:
         except (_OutOfWorkError, RecursionError):
             return None
         return self._refutes(lambda: (*guards, _some(null)))
+
+    def canonical(self, term: Scalar) -> tuple[Scalar, Rests]:
+        """Return a term in one form, and what that rests on."""
+        self._ask()
+        try:
+            return self._reader.canonical(term), self._rests
+        except (_OutOfWorkError, RecursionError):
+            return term, NOTHING
+
+    def close(self, first: Scalar, second: Scalar) -> Rests | None:
+        """Say whether two numbers are the same but for rounding, or both NULL."""
+        self._ask()
+        reader = self._reader
+        try:
+            one, two = reader.canonical(first), reader.canonical(second)
+        except (_OutOfWorkError, RecursionError):
+            return None
+        rests = reader.numbers.close(one, two)
+        if rests is None:
+            return None
+        rests |= self._rests
+        differ = [
+            self._refutes(lambda: (reader.null(this), reader.null(other, wanted=False)))  # noqa: B023
+            for this, other in ((one, two), (two, one))
+        ]
+        null = every(differ)
+        return None if null is None else rests | null
 
     def classes(self) -> tuple[list[tuple[Scalar, ...]], Rests]:
         """Return the groups of terms that are known to be the same, literals last."""

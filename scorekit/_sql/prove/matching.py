@@ -24,6 +24,7 @@ from scorekit._sql.tree import (
     TRUE,
     Aggregate,
     Column,
+    Comparison,
     Derived,
     Exists,
     InQuery,
@@ -41,10 +42,14 @@ from scorekit._sql.tree import (
     Table,
     Windowed,
     conjuncts,
+    integer,
     replaced,
 )
 
 _N = TypeVar("_N", bound=Node)
+
+_SOME_ROW: Final = Comparison("<=", integer(1), Aggregate("count"))
+"""What is true of each group."""
 
 MAX_PAIRINGS: Final = 200
 """Ways to pair the tables of two queries that are tried."""
@@ -70,14 +75,18 @@ def _by_place(width: int) -> Columns:
 class Matcher:
     """Compares queries whose tables have different names."""
 
-    def __init__(self, steps: Steps) -> None:
+    def __init__(self, steps: Steps, *, close: bool = False) -> None:
         self._steps = steps
         self.tries = MAX_PAIRINGS
         self._memo: dict[tuple[object, ...], tuple[Columns | None, Rests]] = {}
         self._depth = 0
         """Of the SELECT that is compared; the outermost is at depth 1."""
+        self._sorting = frozenset[int]()
+        """Outputs that the outermost queries sort by: those of the second as -1, -2 and so on."""
         self._converted = frozenset[int]()
         """Outputs whose values a set operation around may convert, as numbers beside texts."""
+        self._close = close
+        """Whether numbers are equal that differ by rounding."""
 
     def same(self, first: Query, second: Query, view: View) -> bool:
         """Say whether two queries give the same rows where they stand, column by column."""
@@ -120,6 +129,8 @@ class Matcher:
         bounds = (first.limit, first.offset) != (second.limit, second.offset)
         if bounds or len(first.items) != len(second.items):
             return None
+        if self._depth == 0:
+            self._sorting = frozenset((*first.places, *(-1 - place for place in second.places)))
         columns = self._queries(first.query, second.query, view, identity=False)
         if columns is None:
             return None
@@ -155,14 +166,15 @@ class Matcher:
             return None
         if len(first.arms) != len(second.arms):
             return None
-        around = self._converted
+        around = self._converted, self._close
+        self._close = self._close and first.operator == "union" and not first.distinct
         self._converted |= {
             i
             for i in range(len(first.outputs))
             if any(view.kind_of_output(one, i) not in NUMBERS for one in (first, second))
         }
         found = self._paired_arms(first, second, view, identity=identity)
-        self._converted = around
+        self._converted, self._close = around
         return found
 
     def _paired_arms(
@@ -318,21 +330,22 @@ class Matcher:
         return self._compared_outputs(a, b, rows, view)
 
     def _compared_outputs(self, a: Select, b: Select, rows: Rows, view: View) -> Columns | None:
+        a, b = rows.apart(a), rows.apart(b)
         b = _with_aggregates_of(a, b, rows)
         if a.keys is not None and b.keys is not None:
             ours, theirs = rows.determined(a.keys), rows.determined(b.keys)
             if not (all(map(ours, b.keys)) and all(map(theirs, a.keys))):
                 return None
+        base = (*conjuncts(a.where), _SOME_ROW) if a.keys is not None else ()
         if a.having != b.having:
-            base = conjuncts(a.where) if a.keys is not None else ()
             first = view.rows(a.tables, (*base, *conjuncts(a.having)))
             second = view.rows(a.tables, (*base, *conjuncts(b.having)))
             if not (
                 first.imply_all(conjuncts(b.having)) and second.imply_all(conjuncts(a.having))
             ):
                 return None
-        if a.aggregates and a.keys is None:
-            rows = view.rows(a.tables)
+        if a.aggregates:
+            rows = view.rows(a.tables, base)
         outermost = self._depth == 1
         self._steps.take(len(a.outputs) * len(b.outputs) // PAIRS_A_STEP)
         outputs = [
@@ -342,13 +355,16 @@ class Matcher:
             ]
             for one in (a, b)
         ]
+        close = outermost and self._close and not a.distinct
+
+        def is_same(i: int, mine: Scalar, j: int, other: Scalar) -> bool:
+            if rows.same(mine, other, as_result=outermost):
+                return True
+            return close and self._sorting.isdisjoint((i, -1 - j)) and rows.close(mine, other)
+
         columns = tuple(
-            frozenset(
-                i
-                for i, mine in enumerate(outputs[0])
-                if rows.same(mine, other, as_result=outermost)
-            )
-            for other in outputs[1]
+            frozenset(i for i, mine in enumerate(outputs[0]) if is_same(i, mine, j, other))
+            for j, other in enumerate(outputs[1])
         )
         if a.distinct:  # outputs of only one query must not split rows
             shown, theirs = frozenset[int]().union(*columns), rows.determined(b.outputs)

@@ -200,6 +200,20 @@ class Rows:
         """Say whether two values are the same in each row."""
         return self.view.rely(self._relation.facts.same(first, second, as_result=as_result))
 
+    def close(self, first: Scalar, second: Scalar) -> bool:
+        """Say whether two numbers are the same in each row, but for rounding."""
+        return self.view.rely(self._relation.facts.close(first, second))
+
+    def apart(self, select: Select) -> Select:
+        """Return a SELECT with its sums and means as sums and counts of terms."""
+        new: dict[Aggregate, Scalar] = {}
+        for agg in aggregates_in(select):
+            if agg.function in ("sum", "avg") and agg not in new:
+                found, rests = self._relation.facts.canonical(agg)
+                if found != agg and self.view.rely(rests):
+                    new[agg] = found
+        return of_groups(select, new) if new else select
+
     def none(self) -> bool:
         """Say whether there are none."""
         return self.view.rely(self._relation.facts.contradictory())

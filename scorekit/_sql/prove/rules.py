@@ -842,8 +842,7 @@ def conditions_on_keys_first(select: Select, view: View) -> Node | None:
 @rule("aggregate simplified", Select)
 def plain_aggregates(select: Select, view: View) -> Node | None:
     """``COUNT(DISTINCT x)`` counts each x once anyway where no two rows of a group share it; COUNT
-    of what is never NULL counts rows; what the keys determine is its own least value; and a sum
-    of ones and noughts counts, but for the sum of nothing, which no group is.
+    of what is never NULL counts rows; and what the keys determine is its own least value.
     """
     rows, keys = view.rows_of(select), select.keys or ()
     found: dict[Aggregate, Scalar] = {}
@@ -860,10 +859,6 @@ def plain_aggregates(select: Select, view: View) -> Node | None:
                     found[agg] = value
             elif agg.function == "count" and not agg.distinct and rows.never_null(this):
                 found[agg] = Aggregate("count")
-            elif (agg.function, agg.distinct) == ("sum", False) and isinstance(this, Case):
-                values = [when.value for when in this.whens], this.default
-                if select.keys is not None and values == ([ONE], integer(0)):
-                    found[agg] = Aggregate("count", attrs.evolve(this, default=NULL))
     return of_groups(select, found)
 
 

@@ -9,19 +9,18 @@ binary fractions are compared after rounding.  So each has a family, and an orde
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from fractions import Fraction
 from typing import Final, NamedTuple
 
 import attrs
 
 from scorekit._sql.kinds import LOOSE_TYPES, UNCASED
-from scorekit._sql.prove.normal import unconverted
+from scorekit._sql.prove.normal import As, unconverted
 from scorekit._sql.prove.order import Number
-from scorekit._sql.prove.scope import Scope
+from scorekit._sql.prove.scope import NOTHING, Rests, Scope
 from scorekit._sql.tree import (
-    FALSE,
     NULL,
-    TRUE,
     Aggregate,
     Among,
     And,
@@ -77,9 +76,6 @@ _TIME_TEXT = re.compile(
 )
 _DAY = re.compile(r"\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])\Z", re.ASCII)
 _PLAIN_TEXT = re.compile(r"(?:[!-~](?:[ -~]*[!-~])?)?\Z", re.ASCII)
-_SAFE: Final = 2**31 - 1
-"""Terms of the longest sum that is looked into."""
-
 _TESTS: Final = frozenset({"is", "nullsafeeq", "nullsafeneq"})
 
 
@@ -108,6 +104,7 @@ class Difference(NamedTuple):
     first: Scalar
     second: Scalar
     number: Number
+    rests: Rests = NOTHING
 
 
 def is_literal(value: Node, *kinds: str) -> bool:
@@ -157,7 +154,7 @@ def number_of(value: Node) -> Number | None:
         and _NUMBER.match(value.text)
         and _digits(value) <= _DIGITS_OF_DOUBLE
     ):
-        return _plain(Fraction(value.text.removesuffix(".")))
+        return plain_number(Fraction(value.text.removesuffix(".")))
     return None
 
 
@@ -165,28 +162,21 @@ def _digits(value: Literal) -> int:
     return len(value.text.lstrip("-").replace(".", "").strip("0"))
 
 
-def _plain(value: Fraction) -> Number:
+def plain_number(value: Fraction) -> Number:
+    """Return a number as an integer if it is one."""
     return value.numerator if value.denominator == 1 else value
 
 
-def folded(value: Scalar) -> Scalar:
-    """Return the number that a sum or product of small whole numbers is, if it is one."""
-    if isinstance(value, Negative):
-        operands: tuple[Scalar, ...] = (value.operand,)
-    elif isinstance(value, Arithmetic) and value.operator in ("+", "-", "*"):
-        operands = value.left, value.right
-    else:
-        return value
-    numbers = [
-        int(one.text) for one in operands if isinstance(one, Literal) and one.kind == "integer"
-    ]
-    if len(numbers) < len(operands):
-        return value
-    result = -numbers[0]
-    if isinstance(value, Arithmetic):
-        a, b = numbers
-        result = {"+": a + b, "-": a - b, "*": a * b}[value.operator]
-    return integer(result) if max(map(abs, (*numbers, result))) <= _SAFE else value
+def decimal(number: Number) -> Literal:
+    """Return a number as a literal, which is read again if it has few digits."""
+    if isinstance(number, int):
+        return integer(number)
+    places = next((n for n in range(10) if 10**n % number.denominator == 0), None)
+    if places is None:
+        return Literal("number", str(number))
+    digits = f"{abs(number.numerator) * 10**places // number.denominator:0{places + 1}}"
+    sign = "-" if number < 0 else ""
+    return Literal("number", f"{sign}{digits[:-places]}.{digits[-places:]}")
 
 
 def in_order(node: Node) -> Node:
@@ -205,9 +195,10 @@ def in_order(node: Node) -> Node:
 class Scalars:
     """Families, sorts and differences of the expressions that stand in one scope."""
 
-    def __init__(self, scope: Scope) -> None:
+    def __init__(self, scope: Scope, apart: Callable[[Scalar, Scalar], Difference]) -> None:
         self.scope, self.dialect = scope, scope.dialect
         self.loose = scope.dialect in LOOSE_TYPES
+        self._apart: Final = apart
         self._families: dict[Scalar, str | None] = {}
 
     def family(self, value: Scalar) -> str | None:
@@ -246,6 +237,8 @@ class Scalars:
             return self._of_arithmetic(value.operand)
         if isinstance(value, Apart):
             return self.family(value.value)
+        if isinstance(value, As):
+            return {"number": "number", "real": "real"}.get(value.type.partition(" ")[0])
         if isinstance(value, Cast):
             family = _FAMILY.get(value.kind)
             return None if self.loose and family in ("time", "boolean") else family
@@ -266,7 +259,9 @@ class Scalars:
             truth = kind == "boolean" and self.dialect in TRUE_BOOLEANS
             return truth or (not self.loose and kind in ("integer", "natural"))
         if isinstance(value, Aggregate):
-            return value.function == "count"
+            if value.function == "count" or value.operand is None:
+                return True
+            return value.function != "avg" and self.is_whole(value.operand)
         if isinstance(value, Arithmetic):
             whole = self.is_whole(value.left) and self.is_whole(value.right)
             return value.operator in ("+", "*") and whole
@@ -356,11 +351,11 @@ class Scalars:
         families = self.family(first), self.family(second)
         if families[0] is not None and families[0] == families[1]:
             if families[0] in ("number", "boolean"):
-                return _from_nought(first, second)
+                return self._apart(first, second)
             if families[0] != "text" or (_is_sure_text(first) and _is_sure_text(second)):
                 return Difference(first, second, 0)
         if "boolean" in families and "number" in families and self.dialect not in TRUE_BOOLEANS:
-            return _from_nought(first, second)
+            return self._apart(first, second)
         if (families[0] == "time" and self._is_time(second)) or (
             families[1] == "time" and self._is_time(first)
         ):
@@ -432,18 +427,3 @@ def _shape(text: str) -> str:
 def _is_sure_text(value: Scalar) -> bool:
     """Say whether a text is not one that may be padded."""
     return not (isinstance(value, Literal) and value.text.endswith(" "))
-
-
-def _truth_number(value: Scalar) -> Number | None:
-    return int(value == TRUE) if value in (TRUE, FALSE) else number_of(value)
-
-
-def _from_nought(first: Scalar, second: Scalar) -> Difference:
-    numbers = _truth_number(first), _truth_number(second)
-    if numbers[0] is not None and numbers[1] is not None:
-        return Difference(NOUGHT, NOUGHT, numbers[1] - numbers[0])
-    if numbers[1] is not None:
-        return Difference(first, NOUGHT, numbers[1])
-    if numbers[0] is not None:
-        return Difference(NOUGHT, second, -numbers[0])
-    return Difference(first, second, 0)

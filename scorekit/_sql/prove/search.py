@@ -55,6 +55,9 @@ from scorekit._sql.tree import (
 )
 from scorekit._sql.tree import Literal as Constant
 
+ROUNDING: Final = 1e-12
+"""The least tolerance in which two ways to compute a fraction are taken to differ."""
+
 COMPARED: Final = "tables paired, conditions and columns compared"
 PERMUTED: Final = "columns put in order"
 
@@ -110,6 +113,7 @@ def search(
     semantics: Literal["bag", "set"],
     column_order: Literal["significant", "ignored"] = "significant",
     row_order: Literal["auto", "expected", "ignored"] = "auto",
+    tolerance: float = 1e-9,
 ) -> Proof | Within | Unproved:
     """
     Look for a proof that two queries are equivalent.
@@ -119,12 +123,15 @@ def search(
     second decides, and if it is ``"ignored"`` they never are.  If *column_order* is ``"ignored"``,
     one may have the columns of the other in another order.  Where an order leaves ties at a LIMIT,
     a query has several results; both must have the same ones.  Where the tables do not decide the
-    rows (the clock, functions that are not known) the queries must say the same.
+    rows (the clock, functions that are not known) the queries must say the same.  Fractions that
+    differ by rounding are equal if the *tolerance* of results allows that.
     """
     steps = Steps()
     exhausted = False
     try:
-        found = _proof((first, second), schema, dialect, semantics, steps, column_order, row_order)
+        found = _proof(
+            (first, second), schema, dialect, semantics, steps, column_order, row_order, tolerance
+        )
         return found or Unproved(exhausted=steps.spare < 0)
     except (UnsupportedError, UnreadError, RecursionError) as error:
         exhausted = isinstance(error, ExhaustedError)
@@ -143,6 +150,7 @@ def _proof(  # noqa: PLR0917 - those of `search`
     steps: Steps,
     column_order: str,
     row_order: str,
+    tolerance: float,
 ) -> Proof | Within | None:
     readings = [read_query(tree, Catalog(schema, dialect)) for tree in trees]
     rests = readings[0].assumptions | readings[1].assumptions
@@ -179,16 +187,17 @@ def _proof(  # noqa: PLR0917 - those of `search`
     if any(one.several for one in settled) and _values(queries[0]) != _values(queries[1]):
         return None
     shown = tuple(dict.fromkeys((*names, COMPARED)))
+    close = tolerance >= ROUNDING
     flips = [False, True]
     if trees[0].sql() > trees[1].sql():  # so that the answer does not depend on which comes first
         flips.reverse()
     for flipped in flips:  # one may be read in terms of the other
         pair = normal[flipped], normal[not flipped]
         view = View(Scope(schema, dialect, steps=steps))
-        if Matcher(steps).same(*pair, view):
+        if Matcher(steps, close=close).same(*pair, view):
             return Proof(tuple(sorted(rests | view.rests)), shown)
         view = View(Scope(schema, dialect, steps=steps))
-        if column_order == "ignored" and Matcher(steps).permuted(*pair, view):
+        if column_order == "ignored" and Matcher(steps, close=close).permuted(*pair, view):
             return Proof(tuple(sorted(rests | view.rests)), (*shown, PERMUTED))
     for flipped in flips:
         view = View(Scope(schema, dialect, steps=steps))
