@@ -28,11 +28,11 @@ from scorekit._core.columns import (
     paired_columns,
     split_missing,
 )
+from scorekit._core.sums import exact_mean
 from scorekit._core.tails import widened
 from scorekit._core.text import rounded
 from scorekit._sheet.model import Sheet, by_fields
 from scorekit._sheet.values import counted, estimate, level_of
-from scorekit._stats.bounded import mean_of
 from scorekit._stats.exact_tests import drop_p_value
 from scorekit._stats.profile import agreement
 from scorekit.errors import refuse
@@ -724,8 +724,8 @@ def corrected_difference(
         interval=estimate.interval,
         stderr=estimate.stderr,
         judge_weight=estimate.weight,
-        judge_delta=mean_of(judge),
-        human_delta=mean_of(y),
+        judge_delta=exact_mean(judge),
+        human_delta=exact_mean(y),
         human_interval=estimate.of_labels,
         n_labeled=n_labeled,
         n_unlabeled=n - n_labeled,
@@ -777,7 +777,7 @@ def _corrected(
         weight = _tuned_weight(f, y, u) if tuned else 1.0
         reason = None if weight else "its scores do not rise with the labels"
     rest = y - weight * f
-    mean, judge_mean = mean_of(rest), mean_of(u) if weight else 0.0
+    mean, judge_mean = exact_mean(rest), exact_mean(u) if weight else 0.0
     score = min(max(weight * judge_mean + mean, low), high)
     stderr = math.sqrt(
         float(np.var(rest)) / y.size + (weight**2 * float(np.var(u)) / u.size if weight else 0.0)
@@ -798,7 +798,7 @@ def _corrected(
 
 def _shift_p_value(f: Floats, u: Floats) -> float:
     """Return the p value of Fisher's test that a judge's scores are as often above their mean."""
-    middle = mean_of(np.concatenate([f, u]))
+    middle = exact_mean(np.concatenate([f, u]))
     sides = [(side.size, int(np.count_nonzero(side > middle))) for side in (f, u)]
     return min(
         1.0, 2.0 * min(drop_p_value(*sides[0], *sides[1]), drop_p_value(*sides[1], *sides[0]))

@@ -28,10 +28,10 @@ from scorekit._core.columns import (
     check_score_column,
     paired_columns,
 )
+from scorekit._core.sums import exact_mean
 from scorekit._core.text import rounded
 from scorekit._sheet.model import Estimate, Fields, Sheet, Table
 from scorekit._sheet.values import counted, estimate, level_of
-from scorekit._stats.bounded import mean_of
 from scorekit._stats.ranks import midranks, superiority
 from scorekit.errors import InputError, refuse
 from scorekit.intervals import (
@@ -640,7 +640,7 @@ def calibration_error(
         score=by_width.error(),
         equal_mass_error=by_mass.error(),
         max_error=float(np.max(np.abs(by_width.gaps))),
-        bias=mean_of(f - y),
+        bias=exact_mean(f - y),
         bias_interval=interval_of_mean(
             f - y, groups, (-1.0, 1.0), confidence_level=confidence_level
         ),

@@ -13,7 +13,6 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from scorekit._core.attempts import Attempts
 from scorekit._core.checks import (
     check_choice,
     check_flag,
@@ -21,11 +20,12 @@ from scorekit._core.checks import (
     check_number,
     check_text,
 )
-from scorekit._core.columns import by_id
+from scorekit._core.columns import by_id, numbered
+from scorekit._core.sums import exact_mean
 from scorekit._sheet.model import ROWS_AT_MOST, Scale, Sheet, Table, line_of, row_of, sheet_of
 from scorekit._sheet.text import table_lines
 from scorekit._sheet.values import counted
-from scorekit._stats.bounded import DECIMAL_NOISE, Floats, Groups, mean_of
+from scorekit._stats.bounded import DECIMAL_NOISE, Floats, Groups
 from scorekit._stats.dependence import are_contradicted
 from scorekit._stats.exact_tests import (
     fall_p_values,
@@ -33,13 +33,12 @@ from scorekit._stats.exact_tests import (
     least_p_values,
     tarone_holm,
 )
-from scorekit._stats.sides import Paired, Side, Sides, paired, read_sides
+from scorekit._stats.sides import Paired, Side, Sides, paired, read_sides, without_copies
 from scorekit.errors import CannotSeeError, RegressionError, one_line, refuse, shown
 from scorekit.records import (
     UNDECIDED,
     UNKNOWN,
     Cases,
-    CaseSql,
     FrozenMapping,
     Record,
     Report,
@@ -53,7 +52,6 @@ from scorekit.verdicts import (
     Asked,
     SuiteVerdict,
     adjusted_p_values,
-    anytime_verdict,
     suite_verdict,
     with_unknown,
     without_scores,
@@ -78,12 +76,13 @@ ONE_REPORT = "if attempts at a case are independent: copies of one answer fall t
 """What is said where single cases of one report stop a job."""
 
 REMEDY = (
-    "copies of one answer look like this too: make one attempt a case or repeat the suite, pass "
-    'attempts="independent" where attempts are no copies, or cannot_tell="pass" to go on'
+    "copies of one answer look like this too: if attempts are copies, make one a case or repeat "
+    'the suite; if not, use compare_reports(attempts="independent"); '
+    'raise_for_regressions(cannot_tell="pass") goes on'
 )
 """What is said where a fall cannot be told from a copied answer that flipped."""
 
-GO_ON = 'cannot_see="pass" goes on all the same'
+GO_ON = 'raise_for_regressions(cannot_see="pass") goes on all the same'
 """What is said where a gate is blind."""
 
 NOT_INDEPENDENT = (
@@ -92,8 +91,8 @@ NOT_INDEPENDENT = (
 )
 """What is said where the data contradict independence."""
 
-COPIES = "they count as one report, for copies show no spread"
-"""What is said of repeats that are all the same."""
+COPIES = "the same as another in every case, and copies count as one report"
+"""What is said of repeats that are the same as another."""
 
 DECIMALS = 12
 """Decimals of an error, such that 1 - 0.9 is 0.1."""
@@ -282,8 +281,8 @@ class Comparison(Report):
     models_only_in_current: tuple[str, ...] = ()
     """Models that are not compared, because only the current run has them."""
     n_copies: tuple[int, int] = (0, 0)
-    """Reports of the baseline and of the current run that are left out, because all repeats of
-    their side are the same in every case: copies, or a system that never varies."""
+    """Reports of the baseline and of the current run that are left out, because another of their
+    side is the same in every case: copies, or a system that never varies."""
     metrics_only_in_baseline: tuple[str, ...] = ()
     """Metrics that are not compared, because only the baseline has them, so that their cases
     are missing."""
@@ -376,14 +375,15 @@ class Comparison(Report):
             reasons.extend(self._missing())
         if not allow_missing and self.newly_failing:
             reasons.append(self._failing())
+        error: type[RegressionError | CannotSeeError] = RegressionError
+        if not reasons and cannot_see == "stop" and (why := self._blind(on)):
+            error = CannotSeeError
+            reasons = [Reason(f"cannot see a loss: {why}", [*self._copies(), GO_ON])]
         if reasons:
-            lines = ["; ".join(reason.head for reason in reasons)]
-            lines += [f"  {line}" for reason in reasons for line in reason.details]
-            lines += [f"  {line}" for line in self._left_out()]
+            details = [line for reason in reasons for line in reason.details]
             fallen = table_lines(_table(self.regressions, most=MAX_NAMES))
-            raise RegressionError("\n".join([*lines, *(f"  {line}" for line in fallen)]))
-        if cannot_see == "stop" and (why := self._blind(on)):
-            raise CannotSeeError(f"cannot see a loss: {why}\n  {GO_ON}")
+            below = (f"  {line}" for line in (*details, *self._left_out(), *fallen))
+            raise error("\n".join(["; ".join(reason.head for reason in reasons), *below]))
 
     def _blind(self, on: str) -> str:
         """Say why what is asked for could be shown by no outcome, if so; known from the design."""
@@ -416,13 +416,13 @@ class Comparison(Report):
         return f", or make {enough} attempts at each case in both runs"
 
     def _check_question(self, on: str) -> None:
-        check_choice("on", on, ("evidence", "cases", "suite", "margin", "worse", "floor"))
-        if on in ("margin", "worse") and self.suite.within_margin is None:
-            words = "'evidence', 'cases', 'suite' or 'floor'"
-            refuse("on", f"{words} where compare_reports() was given no margin", on)
-        if on == "floor" and self.floor is None:
-            words = "'evidence', 'cases', 'suite', 'margin' or 'worse'"
-            refuse("on", f"{words} where compare_reports() was given no floor", on)
+        within = self.suite.within_margin
+        needed = {"margin": within, "worse": within, "floor": self.floor}
+        check_choice("on", on, ("evidence", "cases", "suite", *needed))
+        if needed.get(on, on) is None:
+            what = "floor" if on == "floor" else "margin"
+            given = f"where compare_reports() was given no {what}"
+            refuse("on", f"'evidence', 'cases' or 'suite' {given}", on)
 
     def _failing(self) -> Reason:
         """Return the cases that newly fail, by the kind of their failure."""
@@ -570,6 +570,11 @@ class Comparison(Report):
         ]
         return [f"Undecided, left out: {'; '.join(counts)}"] if counts else []
 
+    def _copies(self) -> list[str]:
+        """Say how many repeats are left out as copies, if any are."""
+        sides = zip(self.n_copies, ("the baseline", "the current run"), strict=True)
+        return [f"{n} of the repeats of {whose} left out: {COPIES}" for n, whose in sides if n]
+
     def _decision(self) -> str:
         """Say what the gate would do, or that it cannot see or tell, and what was compared."""
         compared = f"{one_line(self.current_name)} compared with {one_line(self.baseline_name)}"
@@ -609,11 +614,7 @@ class Comparison(Report):
         ):
             if models:
                 lines.append(f"Models only in {where}, not compared: {listed(models)}")
-        for n, whose in zip(self.n_copies, ("the baseline", "the current run"), strict=True):
-            if n:
-                lines.append(
-                    f"The {n + 1} repeats of {whose} are the same in every case: {COPIES}"
-                )
+        lines += self._copies()
         if self.anytime:
             lines.append("Valid at any time, however often one looks; single cases are not tested")
         elif self._two_models:
@@ -812,8 +813,9 @@ def compare_reports(
         the exact permutation test of the mean scores of reports. It holds if attempts of a run
         depend on each other, or if whole runs drift; single cases are not tested. Three reports
         against three is the least that can be significant, or two against five. The level of the
-        interval is the highest that their number allows. Repeats of a side that are the same in
-        every case are copies of one run, or of a system that never varies, and count as one.
+        interval is the highest that their number allows. Repeats that are the same in every case
+        are copies of one run, or of a system that never varies, and count as one; unless others
+        of the suite differ in so few cases, below three on average, that this happens by chance.
 
         *Unknown outcomes.* Where nobody knows some outcomes (``passed=None``, an undecided pair of
         queries), the suite's change is that of the known ones, and *delta_bounds* are the changes
@@ -909,8 +911,9 @@ def compare_reports(
     )
     plan.check()
     chosen = _chosen(metrics, olds, news)
-    olds, news = (sides[:1] if Side.are_copies(sides) else sides for sides in (olds, news))
-    n_repeats, given = (len(olds), len(news)), plan.n_repeats
+    given = plan.n_repeats
+    olds, news = without_copies(olds, news)
+    n_repeats = len(olds), len(news)
     plan = plan._replace(n_repeats=n_repeats)
     old, new = (
         (Side.together(name, sides) if plan.repeated else sides[0]).only(chosen)
@@ -1074,7 +1077,7 @@ class _Plan(NamedTuple):
         if one is not None and not pair.ends:
             return one
         worst, best = (self._judge(pair, asked, pair.every_id, sides) for sides in pair.ends)
-        low, high = (mean_of(after.means - before.means) for before, after in pair.ends)
+        low, high = (exact_mean(after.means - before.means) for before, after in pair.ends)
         n_unscored = len(pair.every_id) - len(pair.case_ids)
         one = without_scores(worst, best) if one is None else one
         one = attrs.evolve(one, n_unscored=n_unscored, n_unknown=pair.n_unknown)
@@ -1083,10 +1086,9 @@ class _Plan(NamedTuple):
     def _judge(
         self, pair: Paired, asked: Asked, case_ids: Sequence[str], sides: Sides
     ) -> SuiteVerdict:
-        if self.anytime:
-            return anytime_verdict(*sides, asked, 0 if self.random_order else pair.n_unseen)
         groups = None if self.groups is None else _groups(self.groups, case_ids)
-        return suite_verdict(*sides, asked, groups)
+        n_unseen = 0 if self.random_order else pair.n_unseen
+        return suite_verdict(*sides, asked, groups, n_unseen if self.anytime else None)
 
 
 class _SingleCases:
@@ -1098,17 +1100,14 @@ class _SingleCases:
         self.are_tested = not (plan.anytime or plan.repeated)
         found = [least_p_values(pair.before, pair.after) for pair in pairs if self.are_tested]
         self.least: Floats = np.sort(np.concatenate(found)) if found else np.empty(0)
-        self.count = self.are_tested and one_system and self._least_by_design() <= self.level
-        """Whether they stop a job where they are significant."""
-
-    def _least_by_design(self) -> float:
-        """Return the least p value that any outcome of so many attempts could have."""
         sizes = {
-            sides
-            for pair in self.pairs
-            for sides in zip(pair.before.sizes.tolist(), pair.after.sizes.tolist(), strict=True)
+            both
+            for pair in pairs
+            for both in zip(pair.before.sizes.tolist(), pair.after.sizes.tolist(), strict=True)
         }
-        return min((least_p_value(*both) for both in sizes), default=1.0)
+        by_design = min((least_p_value(*both) for both in sizes), default=1.0)
+        self.count = self.are_tested and one_system and by_design <= self.level
+        """Whether they stop a job where they are significant."""
 
     @property
     def can_be_significant(self) -> bool:
@@ -1240,25 +1239,21 @@ def _change(
     )
 
 
-def _with_sql(changes: Iterable[CaseChange], old: Side, new: Side) -> Iterable[CaseChange]:
-    """Return changes with the queries of their cases, if reports have any."""
-    if not (old.sql or new.sql):
-        return changes
-    return [
-        _with_queries(one, old.sql.get(one.case_id), new.sql.get(one.case_id)) for one in changes
-    ]
-
-
-def _with_queries(change: CaseChange, before: CaseSql | None, after: CaseSql | None) -> CaseChange:
-    known = after or before
-    if known is None:
-        return change
-    return attrs.evolve(
-        change,
-        baseline_generated=before.generated if before else (),
-        current_generated=after.generated if after else (),
-        expected=known.expected,
-    )
+def _with_sql(changes: Iterable[CaseChange], old: Side, new: Side) -> Iterator[CaseChange]:
+    """Yield changes with the queries of their cases, if reports have any."""
+    for change in changes:
+        before, after = old.sql.get(change.case_id), new.sql.get(change.case_id)
+        known = after or before
+        yield (
+            change
+            if known is None
+            else attrs.evolve(
+                change,
+                baseline_generated=before.generated if before else (),
+                current_generated=after.generated if after else (),
+                expected=known.expected,
+            )
+        )
 
 
 def _lines_of(suites: Mapping[str, SuiteVerdict]) -> list[str]:
@@ -1286,8 +1281,7 @@ def _chosen(metrics: object, olds: list[Side], news: list[Side]) -> dict[str, No
     for i, name in enumerate(names):
         if check_text(f"metrics[{i}]", name) not in known:
             for sides, whose in ((olds, "baseline"), (news, "current")):
-                for side in sides:
-                    side.add_pass_at_k(f"metrics[{i}]", name, whose)
+                sides[:] = [one.with_pass_at_k(f"metrics[{i}]", name, whose) for one in sides]
         choices = tuple({**known, **olds[0].metrics})
         if "pass@1" in known and name not in choices:
             several = "'pass@k' for k attempts, such as 'pass@3'"
@@ -1302,34 +1296,27 @@ def _below_floor(pairs: list[Paired], plan: _Plan, shared_model: str | None) -> 
         return []
     from scipy.special import bdtr
 
-    found: list[tuple[Paired, Sequence[str], Attempts, Floats]] = []
+    rows: list[tuple[tuple[SuiteKey, str], float | None, float, float, float]] = []
     for pair in pairs:
-        ids, after = pair.case_ids, pair.after
-        if pair.ends:
-            ids, after = pair.every_id, pair.ends[1][1]
+        ids, after = (pair.every_id, pair.ends[1][1]) if pair.ends else (pair.case_ids, pair.after)
         if np.isin(after.scores, (0.0, 1.0)).all():
+            known = dict(zip(pair.case_ids, pair.before.means.tolist(), strict=True))
             p_values = np.asarray(bdtr(after.totals(), after.sizes, plan.floor), np.float64)
-            found.append((pair, ids, after, p_values))
-    if not found:
+            columns = after.means, p_values, np.asarray((1.0 - plan.floor) ** after.sizes)
+            rows.extend(
+                ((pair.suite, case_id), known.get(case_id), *numbers)
+                for case_id, *numbers in zip(ids, *(c.tolist() for c in columns), strict=True)
+            )
+    if not rows:
         refuse("floor", "None where no metric has outcomes of 0 and 1", plan.floor)
-    sizes = np.concatenate([after.sizes for _, _, after, _ in found])
-    least = np.asarray((1.0 - plan.floor) ** sizes, np.float64)
-    p_values = np.concatenate([one[3] for one in found])
-    low = np.flatnonzero(p_values <= plan.error)
-    corrected = dict(
-        zip(low.tolist(), tarone_holm(p_values[low], np.sort(least)).tolist(), strict=True)
-    )
-    changes: list[CaseChange] = []
-    start = 0
-    for pair, ids, after, _ in found:
-        known = dict(zip(pair.case_ids, pair.before.means.tolist(), strict=True))
-        for i, case_id in enumerate(ids):
-            p_value = corrected.get(start + i)
-            if p_value is not None and p_value <= plan.error:
-                rate = float(after.means[i])
-                change = _change((pair.suite, case_id), known.get(case_id), rate, shared_model)
-                changes.append(attrs.evolve(change, floor_p_value=p_value))
-        start += len(ids)
+    p_values, least = np.array([row[3:] for row in rows]).T
+    changes = [
+        attrs.evolve(_change(key, old, rate, shared_model), floor_p_value=p_value)
+        for (key, old, rate, *_), p_value in zip(
+            rows, tarone_holm(p_values, least).tolist(), strict=True
+        )
+        if p_value <= plan.error
+    ]
     return sorted(changes, key=lambda one: (one.current or 0.0, one.floor_p_value or 0.0))
 
 
@@ -1359,13 +1346,11 @@ def _clusters(clusters: object) -> Mapping[str, Any]:
 
 def _groups(clusters: Mapping[str, Any], case_ids: Sequence[str]) -> Groups:
     """Return the group of each case, numbered from 0."""
-    number_of: dict[object, int] = {}
-    numbers: list[int] = []
+    labels: list[str | int] = []
     for case_id in case_ids:
         if case_id not in clusters:
             refuse("clusters", f"a mapping with a group for {shown(case_id)}", clusters)
-        group = clusters[case_id]
-        if not isinstance(group, str | Integral):
-            refuse(f"clusters[{shown(case_id)}]", "a string or an integer", group, TypeError)
-        numbers.append(number_of.setdefault(group, len(number_of)))
-    return np.array(numbers)
+        labels.append(clusters[case_id])
+        if not isinstance(labels[-1], str | Integral):
+            refuse(f"clusters[{shown(case_id)}]", "a string or an integer", labels[-1], TypeError)
+    return numbered(labels)[1]

@@ -29,11 +29,11 @@ from scorekit._core.columns import (
     split_missing,
     takes_columns,
 )
-from scorekit._core.sums import exact_fraction
+from scorekit._core.sums import exact_fraction, exact_mean
 from scorekit._core.tails import ROUNDING, trouble
 from scorekit._sheet.values import counted, estimate, level_of
-from scorekit._stats.bounded import Floats, Groups, mean_of
-from scorekit._stats.ratios import Ends, paired_price_ends, ratio_ends, shared_error
+from scorekit._stats.bounded import Floats, Groups
+from scorekit._stats.ratios import paired_price_ends, ratio_ends, shared_error
 from scorekit.errors import InputError, refuse
 from scorekit.intervals import (
     Interval,
@@ -41,6 +41,7 @@ from scorekit.intervals import (
     check_bounds,
     clustered_stderr,
     group_means,
+    interval_around,
     interval_of_mean,
 )
 from scorekit.records import FrozenMapping, Record
@@ -346,17 +347,8 @@ def times_baseline(
         )
         return (*_divided(own, base, confidence_level), len(tasks))
     ratio = per_pass(costs, math.fsum(passes)) / per_pass(others, math.fsum(rates))
-    return (
-        ratio,
-        _around(
-            ratio,
-            paired,
-            confidence_level,
-            PAIRED,
-            UNEVEN if trouble(costs) or trouble(others) else None,
-        ),
-        len(tasks),
-    )
+    note = UNEVEN if trouble(costs) or trouble(others) else None
+    return ratio, interval_around(ratio, paired, confidence_level, PAIRED, note=note), len(tasks)
 
 
 def _divided(
@@ -368,19 +360,8 @@ def _divided(
     if not ratio or not math.isfinite(ratio) or over is None or under is None:
         return ratio if math.isfinite(ratio) else None, None
     ends = ratio_ends(ratio, (cost, over.low, over.high), (other, under.low, under.high))
-    return ratio, _around(ratio, ends, confidence_level, "ratio of means", over.note or under.note)
-
-
-def _around(
-    ratio: float, ends: Ends, confidence_level: float, method: str, note: str | None
-) -> Interval:
-    return Interval(
-        low=min(ends[0], ratio),  # rounding must not leave the ratio outside
-        high=max(ends[1], ratio),
-        confidence_level=confidence_level,
-        method=method,
-        note=note,
-    )
+    note = over.note or under.note
+    return ratio, interval_around(ratio, ends, confidence_level, "ratio of means", note=note)
 
 
 def _priced(costs: Floats, passes: Floats, confidence_level: float) -> Priced:
@@ -400,15 +381,13 @@ def pass_cost_interval(
     rate = interval_of_mean(passes, groups, (0.0, 1.0), confidence_level=level)
     codes = np.arange(costs.size) if groups is None else groups
     scale = float(costs.max()) or 1.0  # scaled, no sum can overflow
-    low, high = ratio_ends(
+    ends = ratio_ends(
         cost,
-        (mean_of(costs / scale), cost_ends.low / scale, cost_ends.high / scale),
-        (mean_of(passes), rate.low, rate.high),
+        (exact_mean(costs / scale), cost_ends.low / scale, cost_ends.high / scale),
+        (exact_mean(passes), rate.low, rate.high),
         shared_error(costs / scale, passes, codes),
     )
-    return Interval(
-        low=low, high=high, confidence_level=level, method="ratio of means", note=cost_ends.note
-    )
+    return interval_around(cost, ends, level, "ratio of means", note=cost_ends.note)
 
 
 def _delta_error(costs: Floats, passes: Floats, codes: Groups) -> float | None:

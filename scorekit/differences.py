@@ -12,8 +12,9 @@ from scorekit._core.checks import check_bounded_count, check_number
 from scorekit._core.columns import check_clusters, check_score_column, paired_columns
 from scorekit._core.gaffke import sides_of
 from scorekit._core.roots import root
+from scorekit._core.sums import exact_mean
 from scorekit._sheet.values import counted, estimate, level_of
-from scorekit._stats.bounded import Floats, mean_of
+from scorekit._stats.bounded import Floats
 from scorekit._stats.exact_tests import at_least, share_up_to
 from scorekit._stats.ranks import ROUNDING, midranks, satterthwaite, superiority
 from scorekit.intervals import (
@@ -22,6 +23,7 @@ from scorekit.intervals import (
     clustered_stderr,
     effective_groups,
     group_sums,
+    interval_around,
     t_quantile,
     two_sided_p,
 )
@@ -154,7 +156,7 @@ def paired_difference(
     sizes = np.maximum(abs(old), abs(new))
     scale = 2.0 ** math.frexp(float(sizes.max()))[1]  # no square can overflow, nor underflow
     rounded = np.where(deltas == 0.0, 0.0, ROUNDING * sizes / scale)
-    delta = mean_of(deltas)
+    delta = exact_mean(deltas)
     noise = float(rounded.max())
     stderr, *apart = (
         clustered_stderr(values / scale, codes, noise=noise) for values in (deltas, old, new)
@@ -163,17 +165,14 @@ def paired_difference(
     if stderr:
         df = effective_groups(codes) - 1.0
         reach = t_quantile(confidence_level, df) * stderr
-        interval = Interval(
-            low=delta - scale * reach,
-            high=delta + scale * reach,
-            confidence_level=confidence_level,
-            method="t" if clusters is None else "clustered t",
-        )
+        ends = delta - scale * reach, delta + scale * reach
+        method = "t" if clusters is None else "clustered t"
+        interval = interval_around(delta, ends, confidence_level, method)
         p = two_sided_p(abs(delta) / scale / stderr, df)
     return PairedDifference(
         delta=delta,
-        baseline_mean=mean_of(old),
-        current_mean=mean_of(new),
+        baseline_mean=exact_mean(old),
+        current_mean=exact_mean(new),
         stderr=None if stderr is None else scale * stderr,
         interval=interval,
         p_value=p,
@@ -205,7 +204,7 @@ def _sign_flip_p_value(totals: Floats, noise: Floats) -> float | None:
 
 
 def _correlation(first: Floats, second: Floats) -> float | None:
-    one, other = (values - mean_of(values) for values in (first, second))
+    one, other = (values - exact_mean(values) for values in (first, second))
     spreads = float(one @ one), float(other @ other)
     if min(spreads) <= one.size * ROUNDING**2:
         return None
@@ -319,7 +318,7 @@ def unpaired_difference(
     ranks, ties = midranks(np.concatenate([old, new]))
     above = superiority(old, new)
     scale = 2.0 ** math.frexp(max(float(abs(old).max()), float(abs(new).max())))[1]
-    means = [mean_of(side / scale) for side in (old, new)]
+    means = [exact_mean(side / scale) for side in (old, new)]
     delta = means[1] - means[0]
     stderr = interval = p = None
     if min(old.size, new.size) > 1:
@@ -334,12 +333,8 @@ def unpaired_difference(
         if stderr:
             welch = satterthwaite(errors, (old.size, new.size))
             reach = t_quantile(confidence_level, welch) * stderr
-            interval = Interval(
-                low=scale * (delta - reach),
-                high=scale * (delta + reach),
-                confidence_level=confidence_level,
-                method="Welch's t",
-            )
+            ends = scale * (delta - reach), scale * (delta + reach)
+            interval = interval_around(scale * delta, ends, confidence_level, "Welch's t")
             p = two_sided_p(abs(delta) / stderr, welch)
         if bounds is not None:
             lowest, highest = limits
@@ -381,12 +376,8 @@ def _bounded_difference(
         return math.hypot(*(side.mean - side.end(error) for side in ends))
 
     error = (1.0 - confidence_level) / 2.0
-    interval = Interval(
-        low=span * (delta - reach(error, down=True)),
-        high=span * (delta + reach(error, down=False)),
-        confidence_level=confidence_level,
-        method="gaffke",
-    )
+    ends = span * (delta - reach(error, down=True)), span * (delta + reach(error, down=False))
+    interval = interval_around(span * delta, ends, confidence_level, "gaffke")
 
     def excess(z: float) -> float:  # the reach is nearly proportional to normal quantiles
         return reach(two_sided_p(z, math.inf) / 2.0, down=delta > 0.0) - abs(delta)

@@ -103,6 +103,21 @@ class Interval(Record):
         return spanned(self.low, self.high) + note
 
 
+def interval_around(
+    value: float,
+    ends: tuple[float, float],
+    confidence_level: float,
+    method: str,
+    *,
+    note: str | None = None,
+) -> Interval:
+    """Return an interval that holds *value*: rounding must not leave it outside."""
+    low, high = min(ends[0], value), max(ends[1], value)
+    return Interval(
+        low=low, high=high, confidence_level=confidence_level, method=method, note=note
+    )
+
+
 def proportion_interval(
     n_successes: int,
     n_trials: int,
@@ -367,12 +382,9 @@ def interval_of_mean(
         if bounds != (0.0, 1.0):  # beside a bound far away digits of the mean are lost
             mean = mean_rounded_once(numbers)
             low, high = min(low, mean), max(high, mean)
+    method = f"{'' if groups is None else 'clustered '}{method}{OF_MEANS if of_means else ''}"
     return Interval(
-        low=low,
-        high=high,
-        confidence_level=confidence_level,
-        method=f"{'' if groups is None else 'clustered '}{method}{OF_MEANS if of_means else ''}",
-        note=note,
+        low=low, high=high, confidence_level=confidence_level, method=method, note=note
     )
 
 

@@ -21,7 +21,7 @@ from scorekit._core.checks import (
     check_score,
     is_ordered,
 )
-from scorekit._core.columns import as_builtins
+from scorekit._core.columns import as_builtins, numbered
 from scorekit._core.roots import root
 from scorekit._sheet.model import Fields, Sheet, by_fields
 from scorekit._sheet.values import counted, number
@@ -840,13 +840,13 @@ def variance_components(scores: Report | Mapping[Any, Any] | object) -> Variance
         Searle, Casella and McCulloch, "Variance Components", Wiley, 1992.
         Miller, "Adding Error Bars to Evals", arXiv:2411.00640, for what they are good for.
     """
-    from scorekit._stats.components import mean_of_means, nested_variances, numbered
+    from scorekit._stats.components import mean_of_means, nested_variances
 
     if is_ordered(scores) and not hasattr(scores, "columns"):
         return _of_repeats(check_items("scores", scores, what="runs"))
     rows, judged = _rows_of(scores)
-    tasks = numbered([task for task, _, _ in rows])
-    attempts = numbered([row[:2] for row in rows])
+    _, tasks = numbered([task for task, _, _ in rows])
+    _, attempts = numbered([row[:2] for row in rows])
     values = np.array([score for _, _, score in rows])
     n_tasks, n_attempts = int(tasks.max()) + 1, int(attempts.max()) + 1
     if n_tasks == 1:
@@ -872,7 +872,7 @@ def variance_components(scores: Report | Mapping[Any, Any] | object) -> Variance
 
 def _of_repeats(runs: tuple[Any, ...]) -> VarianceComponents:
     """Split the variance of runs of the same tasks, by the means of tasks in runs."""
-    from scorekit._stats.components import crossed_variances, numbered
+    from scorekit._stats.components import crossed_variances
 
     if len(runs) == 1:
         return variance_components(runs[0])
@@ -882,7 +882,7 @@ def _of_repeats(runs: tuple[Any, ...]) -> VarianceComponents:
         if judged:
             refuse(f"scores[{repeat}]", "without judgements, as one of several repeats", run)
         found += ((task, repeat, score) for task, _, score in rows)
-    tasks = numbered([task for task, _, _ in found])
+    _, tasks = numbered([task for task, _, _ in found])
     repeats = np.array([repeat for _, repeat, _ in found])
     n_tasks = int(tasks.max()) + 1
     if n_tasks == 1:

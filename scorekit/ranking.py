@@ -25,9 +25,10 @@ from scorekit._core.checks import (
 )
 from scorekit._core.columns import by_id
 from scorekit._core.gaffke import unseen_p_value
+from scorekit._core.sums import exact_mean
 from scorekit._sheet.model import ROWS_AT_MOST, Estimate, Sheet, Table
 from scorekit._sheet.values import counted, estimate, level_of
-from scorekit._stats.bounded import Floats, mean_of
+from scorekit._stats.bounded import Floats
 from scorekit._stats.exact import is_tuple
 from scorekit.errors import InputError, one_line, refuse, shown
 from scorekit.intervals import (
@@ -302,7 +303,7 @@ def compare_models(
     confidence_level = check_number("confidence_level", confidence_level, 0.0, 1.0, open_ends=True)
     n_resamples = check_count("n_resamples", n_resamples, 1000)
     seed = check_count("seed", seed)
-    means = np.array([mean_of(column) for column in table.T])
+    means = np.array([exact_mean(column) for column in table.T])
     order: list[int] = np.argsort(-means, kind="stable").tolist()
     names, means, table = [models[i] for i in order], means[order], table[:, order]
     scale = 2.0 ** math.frexp(float(abs(table).max()))[1]  # no square can underflow

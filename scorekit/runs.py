@@ -54,7 +54,7 @@ from scorekit.costs import (
     usd,
 )
 from scorekit.errors import InputError, one_line, refuse, shown
-from scorekit.intervals import Interval, Weighting, group_means, interval_of_mean
+from scorekit.intervals import Interval, Weighting, group_means, interval_around, interval_of_mean
 from scorekit.records import FrozenMapping, Record, TableRecord, listing
 from scorekit.summary import (
     LetterGrade,
@@ -858,13 +858,8 @@ def _mean_uplift(
         return None, None, n
     top, bottom = ((mean, end.low, end.high) for mean, end in zip(means, ends, strict=True))
     low, high = ratio_ends(uplift + 1.0, top, bottom, together)
-    interval = Interval(  # rounding must not leave the uplift outside
-        low=min(low - 1.0, uplift),
-        high=max(high - 1.0, uplift),
-        confidence_level=ends[0].confidence_level,
-        method="ratio of means",
-    )
-    return uplift, interval, n
+    level = ends[0].confidence_level
+    return uplift, interval_around(uplift, (low - 1.0, high - 1.0), level, "ratio of means"), n
 
 
 def _by_task(tier: TierStatistics) -> Mapping[str, tuple[float, ...]]:

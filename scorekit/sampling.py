@@ -55,7 +55,7 @@ from scorekit._stats.extrapolation import Fit, beta_pass_at_k
 from scorekit._stats.passes import estimate_suite, estimate_task, refuse_stopped, score_each
 from scorekit._stats.suites import Insufficient, Suite, count_used, on_scale
 from scorekit.errors import InputError, refuse, shown
-from scorekit.intervals import Interval, check_bounds, normal_quantile, wilson
+from scorekit.intervals import Interval, check_bounds, interval_around, normal_quantile, wilson
 from scorekit.records import Record, is_mapping, listing
 
 
@@ -853,7 +853,7 @@ both successes and failures nothing can be extrapolated
     fit = Fit(n, c)
 
     def estimate(k: int) -> ExtrapolatedPassAtK:
-        low, high = fit.score_range(k, normal_quantile(confidence_level) ** 2 / 2.0)
+        ends = fit.score_range(k, normal_quantile(confidence_level) ** 2 / 2.0)
         score = beta_pass_at_k(fit.mean_rate, fit.correlation, k)
         return ExtrapolatedPassAtK(
             score=score,
@@ -862,12 +862,7 @@ both successes and failures nothing can be extrapolated
             correlation=fit.correlation,
             n_tasks=n.size,
             max_samples=int(n.max()),
-            interval=Interval(
-                low=min(low, score),
-                high=max(high, score),
-                confidence_level=confidence_level,
-                method="beta-binomial likelihood",
-            ),
+            interval=interval_around(score, ends, confidence_level, "beta-binomial likelihood"),
         )
 
     return _of_each(ks, k, estimate)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections.abc import Callable
 from typing import Literal, NamedTuple
 
@@ -12,15 +13,17 @@ from numpy.typing import NDArray
 
 from scorekit._core.attempts import Attempts
 from scorekit._core.roots import root
+from scorekit._core.sums import exact_mean
 from scorekit._core.text import rounded, spanned
 from scorekit._sheet.model import Estimate, Fields, Sheet, line_of
 from scorekit._sheet.values import counted, estimate, level_of
 from scorekit._stats.betting import betting_interval, boundary
-from scorekit._stats.bounded import Floats, Groups, grouped_error, mean_of
+from scorekit._stats.bounded import Floats, Groups, grouped_error
 from scorekit._stats.exact_tests import permutation_p_value
 from scorekit.intervals import (
     Interval,
     effective_groups,
+    interval_around,
     normal_quantile,
     t_quantile,
     two_sided_p,
@@ -337,47 +340,62 @@ class _Found(NamedTuple):
 
 
 def suite_verdict(
-    before: Attempts, after: Attempts, asked: Asked, groups: Groups | None = None
+    before: Attempts,
+    after: Attempts,
+    asked: Asked,
+    groups: Groups | None = None,
+    n_unseen: int | None = None,
 ) -> SuiteVerdict:
     """
-    Judge cases by Student's t over their changes, repeats by permutation.
+    Judge cases by Student's t over their changes, repeats by permutation, a growing run by bets.
 
-    With several repeats the attempts at a case are its means in each of them.
+    With several repeats the attempts at a case are its means in each of them. *n_unseen* is the
+    number of cases that a growing run does not have yet: all is undecided while there are some, as
+    those done first may be easier. It is None for a run that does not grow.
     """
     deltas = after.means - before.means
     group_of: Groups = np.arange(deltas.size) if groups is None else groups
-    bounds = None
-    if asked.margin is not None:
-        bounds = unseen_interval(deltas, group_of, asked.confidence_level)
-    if max(asked.n_repeats) > 1:
+    repeats = None
+    if n_unseen is not None:
+        found = _by_bets(before, after, asked)
+    elif max(asked.n_repeats) > 1:
         repeats = _Repeats.of(before, after, asked.n_repeats)
         found = repeats.judge(asked)
-        if bounds is not None:
-            bounds = repeats.widen(bounds, mean_of(deltas), asked.confidence_level)
     else:
         found = _over_cases(before, after, groups, asked)
-    is_single = before.are_single and after.are_single
+    within = None
+    if asked.margin is not None:
+        bounds = found.interval
+        if n_unseen is None:
+            bounds = unseen_interval(deltas, group_of, asked.confidence_level)
+        if repeats is not None:
+            bounds = repeats.widen(bounds, exact_mean(deltas), asked.confidence_level)
+        within = _margin_verdict(bounds, asked.margin, n_unseen or 0)
+    is_single = before.are_single and after.are_single and repeats is None
     return SuiteVerdict(
-        delta=mean_of(deltas),
+        delta=exact_mean(deltas),
         interval=found.interval,
         p_value=found.p_values[0],
         adjusted_p_value=found.p_values[0],
         rise_p_value=found.p_values[1],
         significance_level=asked.significance_level,
         test=found.test,
-        question="cases like these" if found.spread is None else "these cases",
+        question="the cases so far"
+        if n_unseen
+        else "cases like these"
+        if repeats is None
+        else "these cases",
         verdict="inconclusive",
         minimum_detectable_effect=found.effect,
         cannot_see=_what_to_add(asked, groups) if found.least > asked.strict else None,
-        within_margin=None
-        if bounds is None or asked.margin is None
-        else _margin_verdict(bounds, asked.margin),
+        within_margin=within,
         n_cases=deltas.size,
         n_groups=None if groups is None else int(groups.max()) + 1,
-        n_changed=int(np.count_nonzero(deltas)) if is_single and found.spread is None else None,
+        n_changed=int(np.count_nonzero(deltas)) if is_single else None,
         n_repeats=asked.n_repeats,
         repeat_spread=found.spread,
-        is_unequal=found.spread is None and bool((before.sizes != after.sizes).any()),
+        n_unseen=n_unseen or 0,
+        is_unequal="t" in found.test.split() and bool((before.sizes != after.sizes).any()),
     )
 
 
@@ -405,7 +423,7 @@ def _over_cases(before: Attempts, after: Attempts, groups: Groups | None, asked:
     deltas = after.means - before.means
     group_of: Groups = np.arange(deltas.size) if groups is None else groups
     n_groups = int(group_of.max()) + 1
-    n, delta = effective_groups(group_of), mean_of(deltas)
+    n, delta = effective_groups(group_of), exact_mean(deltas)
     fewer = np.minimum(before.sizes, after.sizes)
     left_out = sum(float(_left_out(side, fewer).sum()) for side in (before, after))
     stderr = math.hypot(grouped_error(deltas, group_of), math.sqrt(left_out) / deltas.size)
@@ -414,12 +432,8 @@ def _over_cases(before: Attempts, after: Attempts, groups: Groups | None, asked:
     if n_groups > 1 and stderr:
         tail = two_sided_p(abs(delta) / stderr, n - 1.0) / 2.0
         half = t_quantile(asked.confidence_level, n - 1.0) * stderr
-        interval = Interval(
-            low=max(-1.0, delta - half),
-            high=min(1.0, delta + half),
-            confidence_level=asked.confidence_level,
-            method=test,
-        )
+        ends = max(-1.0, delta - half), min(1.0, delta + half)
+        interval = interval_around(delta, ends, asked.confidence_level, test)
     else:
         tail = 0.5 if abs(delta) <= ROUNDING else 0.0
         interval = unseen_interval(deltas, group_of, asked.confidence_level)
@@ -434,7 +448,7 @@ def _over_cases(before: Attempts, after: Attempts, groups: Groups | None, asked:
             seen, by_chance = stderr**2 + added, stderr**2 + added * per_attempt
             return quantiles[0] * math.sqrt(seen) + quantiles[1] * math.sqrt(by_chance)
 
-        effect = _least_effect(mean_of((before.means + after.means) / 2.0), reach)
+        effect = _least_effect(exact_mean((before.means + after.means) / 2.0), reach)
     floored = max(p_values[0], least), max(p_values[1], least)
     return _Found(test, interval, floored, effect, least)
 
@@ -479,7 +493,7 @@ class _Repeats(NamedTuple):
     def of(cls, before: Attempts, after: Attempts, n_repeats: tuple[int, int]) -> _Repeats:
         """Pool the variance of either side's repeats."""
         old, new = (
-            tuple(mean_of(column) for column in side.scores.reshape(-1, n).T)
+            tuple(exact_mean(column) for column in side.scores.reshape(-1, n).T)
             for side, n in zip((before, after), n_repeats, strict=True)
         )
         squares = sum(float(np.var(side)) * len(side) for side in (old, new))
@@ -509,17 +523,11 @@ class _Repeats(NamedTuple):
     def _low(old: tuple[float, ...], new: tuple[float, ...], error: float) -> float:
         """Return the least rise that permutation does not refute."""
 
-        def refuted(rise: float) -> bool:
-            shifted = tuple(one - rise for one in new)
-            return permutation_p_value(shifted, old) <= error * (1.0 + ROUNDING)
+        def is_possible(step: int) -> int:
+            shifted = tuple(one - (step * NEAR - 1.0) for one in new)
+            return permutation_p_value(shifted, old) > error * (1.0 + ROUNDING)
 
-        low, high = -1.0, 1.0
-        if not refuted(low):
-            return low
-        while high - low > NEAR:
-            middle = (low + high) / 2.0
-            low, high = (middle, high) if refuted(middle) else (low, middle)
-        return low
+        return bisect_left(range(round(2.0 / NEAR)), 1, key=is_possible) * NEAR - 1.0
 
     def widen(self, bounds: Interval, delta: float, confidence_level: float) -> Interval:
         """Return bounds of a mean change that allow for the spread of repeats too."""
@@ -529,18 +537,11 @@ class _Repeats(NamedTuple):
         return attrs.evolve(bounds, low=max(-1.0, low), high=min(1.0, high))
 
 
-def anytime_verdict(
-    before: Attempts, after: Attempts, asked: Asked, n_unseen: int = 0
-) -> SuiteVerdict:
-    """
-    Judge the cases seen so far by betting on their changes: it holds at any number of looks.
-
-    All is undecided while *n_unseen* cases are left: those done first may be easier.
-    """
+def _by_bets(before: Attempts, after: Attempts, asked: Asked) -> _Found:
+    """Judge the cases seen so far by betting on their changes: it holds at any number of looks."""
     deltas = after.means - before.means
     n, level = deltas.size, asked.confidence_level
     low, high, p_values = betting_interval(deltas, level)
-    interval = Interval(low=low, high=high, confidence_level=level, method="betting")
     stderr = grouped_error(deltas, np.arange(n))
     z_power = normal_quantile(2 * POWER - 1)
 
@@ -550,24 +551,12 @@ def anytime_verdict(
         bound = float(boundary(np.array([squares]), 1.0 - 2.0 * asked.strict)[0]) / n
         return bound + z_power * stderr
 
-    return SuiteVerdict(
-        delta=mean_of(deltas),
-        interval=interval,
-        p_value=p_values[0],
-        adjusted_p_value=p_values[0],
-        rise_p_value=p_values[1],
-        significance_level=asked.significance_level,
+    return _Found(
         test="betting",
-        question="the cases so far" if n_unseen else "cases like these",
-        verdict="inconclusive",
-        minimum_detectable_effect=_least_effect(mean_of(before.means), reach) if n > 1 else None,
-        cannot_see=None,
-        within_margin=None
-        if asked.margin is None
-        else _margin_verdict(interval, asked.margin, n_unseen),
-        n_cases=n,
-        n_groups=None,
-        n_unseen=n_unseen,
+        interval=Interval(low=low, high=high, confidence_level=level, method="betting"),
+        p_values=p_values,
+        effect=_least_effect(exact_mean(before.means), reach) if n > 1 else None,
+        least=0.0,
     )
 
 
