@@ -116,6 +116,9 @@ class PassHatK(SuiteEstimate):
     notation = "pass^{k}"
 
 
+_Count = int | Iterable[int]
+
+
 class _Options(TypedDict, total=False):
     """What all of these take, for signatures."""
 
@@ -124,35 +127,37 @@ class _Options(TypedDict, total=False):
     clusters: Iterable[Hashable] | None
 
 
+class _Counts(_Options):
+    """What those of counts take."""
+
+    n_samples: _Count
+    n_correct: _Count
+
+
+class _Columns(TypedDict):
+    """What those of counts take that are about suites."""
+
+    n_samples: Iterable[int]
+    n_correct: Iterable[int]
+
+
 R = TypeVar("R")
 E = TypeVar("E", PassAtK, PassHatK)
 _INSUFFICIENT = get_args(Insufficient)
 
 
 @overload
-def pass_at_k(
-    *,
-    n_samples: int | Iterable[int],
-    n_correct: int | Iterable[int],
-    k: int = ...,
-    **options: Unpack[_Options],
-) -> PassAtK: ...
+def pass_at_k(*, k: int = ..., **given: Unpack[_Counts]) -> PassAtK: ...
 
 
 @overload
-def pass_at_k(
-    *,
-    n_samples: int | Iterable[int],
-    n_correct: int | Iterable[int],
-    k: Iterable[int],
-    **options: Unpack[_Options],
-) -> tuple[PassAtK, ...]: ...
+def pass_at_k(*, k: Iterable[int], **given: Unpack[_Counts]) -> tuple[PassAtK, ...]: ...
 
 
 def pass_at_k(
     *,
-    n_samples: int | Iterable[int],
-    n_correct: int | Iterable[int],
+    n_samples: _Count,
+    n_correct: _Count,
     k: int | Iterable[int] = 1,
     confidence_level: float = 0.95,
     insufficient: Insufficient = "raise",
@@ -239,21 +244,13 @@ with fewer (first: n_samples[2] = 4); lower k or pass insufficient="nan" or "dro
 
 @overload
 def pass_at_k_per_task(
-    *,
-    n_samples: Iterable[int],
-    n_correct: Iterable[int],
-    k: int = ...,
-    insufficient: Insufficient = ...,
+    *, k: int = ..., insufficient: Insufficient = ..., **given: Unpack[_Columns]
 ) -> Floats: ...
 
 
 @overload
 def pass_at_k_per_task(
-    *,
-    n_samples: Iterable[int],
-    n_correct: Iterable[int],
-    k: Iterable[int],
-    insufficient: Insufficient = ...,
+    *, k: Iterable[int], insufficient: Insufficient = ..., **given: Unpack[_Columns]
 ) -> tuple[Floats, ...]: ...
 
 
@@ -310,29 +307,17 @@ def pass_at_k_per_task(
 
 
 @overload
-def pass_hat_k(
-    *,
-    n_samples: int | Iterable[int],
-    n_correct: int | Iterable[int],
-    k: int = ...,
-    **options: Unpack[_Options],
-) -> PassHatK: ...
+def pass_hat_k(*, k: int = ..., **given: Unpack[_Counts]) -> PassHatK: ...
 
 
 @overload
-def pass_hat_k(
-    *,
-    n_samples: int | Iterable[int],
-    n_correct: int | Iterable[int],
-    k: Iterable[int],
-    **options: Unpack[_Options],
-) -> tuple[PassHatK, ...]: ...
+def pass_hat_k(*, k: Iterable[int], **given: Unpack[_Counts]) -> tuple[PassHatK, ...]: ...
 
 
 def pass_hat_k(
     *,
-    n_samples: int | Iterable[int],
-    n_correct: int | Iterable[int],
+    n_samples: _Count,
+    n_correct: _Count,
     k: int | Iterable[int] = 1,
     confidence_level: float = 0.95,
     insufficient: Insufficient = "raise",
@@ -497,40 +482,22 @@ class GPassAtK(SuiteEstimate):
         return ("m" if self.tau == "mean" else "") + super()._line()
 
 
-_Count = int | Iterable[int]
 _SomeTau = list[Tau] | tuple[Tau, ...]
 
 
 @overload
-def g_pass_at_k(
-    *,
-    n_samples: _Count,
-    n_correct: _Count,
-    k: int = ...,
-    tau: Tau = ...,
-    **options: Unpack[_Options],
-) -> GPassAtK: ...
+def g_pass_at_k(*, k: int = ..., tau: Tau = ..., **given: Unpack[_Counts]) -> GPassAtK: ...
 
 
 @overload
 def g_pass_at_k(
-    *,
-    n_samples: _Count,
-    n_correct: _Count,
-    k: int = ...,
-    tau: _SomeTau,
-    **options: Unpack[_Options],
+    *, k: int = ..., tau: _SomeTau, **given: Unpack[_Counts]
 ) -> tuple[GPassAtK, ...]: ...
 
 
 @overload
 def g_pass_at_k(
-    *,
-    n_samples: _Count,
-    n_correct: _Count,
-    k: Iterable[int],
-    tau: Tau | _SomeTau = ...,
-    **options: Unpack[_Options],
+    *, k: Iterable[int], tau: Tau | _SomeTau = ..., **given: Unpack[_Counts]
 ) -> tuple[GPassAtK, ...]: ...
 
 
@@ -769,17 +736,13 @@ class ExtrapolatedPassAtK(Record):
 
 @overload
 def extrapolate_pass_at_k(
-    *, n_samples: Iterable[int], n_correct: Iterable[int], k: int, confidence_level: float = ...
+    *, k: int, confidence_level: float = ..., **given: Unpack[_Columns]
 ) -> ExtrapolatedPassAtK: ...
 
 
 @overload
 def extrapolate_pass_at_k(
-    *,
-    n_samples: Iterable[int],
-    n_correct: Iterable[int],
-    k: Iterable[int],
-    confidence_level: float = ...,
+    *, k: Iterable[int], confidence_level: float = ..., **given: Unpack[_Columns]
 ) -> tuple[ExtrapolatedPassAtK, ...]: ...
 
 

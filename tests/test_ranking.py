@@ -207,10 +207,7 @@ def test_attempts_count_as_their_mean_and_tasks_once() -> None:
         (
             {"a": {1: 1}, "b": {2: 1}},
             InputError,
-            (
-                "scores must be a mapping of models that share a task, "
-                "got {'a': {'1': 1}, 'b': {'2': 1}}"
-            ),
+            ("scores must be a mapping of models that share a task, got {'a': ['1'], 'b': ['2']}"),
         ),
         (
             {"a": {}, "b": {}},
@@ -240,7 +237,10 @@ def test_attempts_count_as_their_mean_and_tasks_once() -> None:
         (
             {"a": {"t": "1"}, "b": {"t": 1}},
             TypeError,
-            "scores['a']['t'] must be a number in [-1e+100, 1e+100], got '1'",
+            (
+                "scores['a']['t'] must be a score in [-1e+100, 1e+100], True, False, "
+                "or a sequence of them, got '1'"
+            ),
         ),
         (
             {"a": [1, 2], "b": {"t": 1}},
