@@ -26,6 +26,7 @@ from scorekit._judge.waiting import (
     queue_of,
     run_to_end,
 )
+from scorekit._sheet.model import Sheet, line_of
 from scorekit._sql.operands import not_run
 from scorekit._sql.parsing import (
     check_dialect,
@@ -47,6 +48,7 @@ from scorekit.equivalence import (
     check_engine,
     returned_by,
     sql_equivalence,
+    tables_of,
 )
 from scorekit.errors import InputError, JudgeError, SqlError, one_line
 from scorekit.judges import (
@@ -119,7 +121,7 @@ SHORT_REASON = 200
 Evidence = Literal["auto", "judge"]
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen(kw_only=True, repr=False)
 class QueryCorrectness(MetricResult):
     """Result of `query_correctness`."""
 
@@ -152,7 +154,17 @@ class QueryCorrectness(MetricResult):
             return f"{why}; the judge failed: {self.judge_error.message}"
         if self.error is None or self.error.kind == UNDECIDED or known is None:
             return why  # the message of no_judge has it
-        return f"{why}; without a judge: {in_roles(str(known))}"
+        if self.error.message.endswith(self.reasoning) and known.verdict == "unknown":
+            return why  # of SQL that cannot be read both say the same
+        return f"{why}; without a judge: {in_roles(line_of(known))}"
+
+    def _sheet(self) -> Sheet:
+        """Show the database on which a refuted pair differs below why."""
+        sheet, known = super()._sheet(), self.equivalence
+        if self.method != "refuted" or known is None or known.counterexample is None:
+            return sheet
+        tables = tables_of(known.counterexample, ROLES)
+        return attrs.evolve(sheet, parts=(*tables, *sheet.parts))
 
     def _reason(self) -> str:
         example = None if self.equivalence is None else self.equivalence.counterexample
@@ -356,9 +368,9 @@ class Pair:
         """Return why an accepted query does not run, by its dialect and a schema of tables."""
         if is_long(query):
             return None
-        is_told = self.evidence == "auto" and self.is_schema_known()
+        is_known = self.evidence == "auto" and self.is_schema_known()
         try:
-            return refused(query, self.schema if is_told else None, self.dialect)
+            return refused(query, self.schema if is_known else None, self.dialect)
         except Exception:  # noqa: BLE001 - as in `evidence_on`
             return None
 
