@@ -6,7 +6,7 @@ import asyncio
 import json
 import logging
 from collections import Counter
-from collections.abc import Callable, Container, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Hashable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from functools import lru_cache, partial
 from itertools import chain
@@ -57,6 +57,7 @@ from scorekit._core.sums import distinct
 from scorekit._core.text import key_of
 from scorekit._judge.ledger import Ledger, ledger
 from scorekit._judge.waiting import check_timeout, off_loop, run_to_end
+from scorekit._sheet import markdown
 from scorekit._sheet.model import (
     ROWS_AT_MOST,
     Block,
@@ -70,8 +71,8 @@ from scorekit._sheet.model import (
     row_of,
 )
 from scorekit._sheet.text import render
-from scorekit._sheet.values import brief
-from scorekit._sql.parsing import check_dialect, is_sorted
+from scorekit._sheet.values import brief, counted, estimate, level_of
+from scorekit._sql.parsing import check_dialect, is_sorted, parsed_once
 from scorekit._sql.refute.engine import Engine, engine_name
 from scorekit._sql.schema import Keys, check_schema, frozen_keys, frozen_schema, schema_text
 from scorekit._stats.suites import nothing_of_others
@@ -293,7 +294,7 @@ def _check_texts(name: str, texts: object, *, empty: bool = False) -> None:
         check_text(f"{name}[{i}]", text, empty=empty)
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen(kw_only=True, repr=False)
 class SqlCaseScore(Record):
     """Result of `score_sql_case`; a metric without its inputs is None."""
 
@@ -453,7 +454,7 @@ class _Failures(Listing[SqlCaseScore]):
         wrong = [case for case in self if "query_correctness" in case.reasons()]
         counts = Counter(case.differs_in for case in wrong if case.differs_in)
         lines = [
-            f"{n} of {len(self)} wrong only in {' and '.join(clauses)}"
+            f"{n} of {len(self)}: wrong in {', '.join(clauses)} and nowhere else"
             for clauses, n in counts.most_common(MAX_LOCATED)
         ]
         if others := counts.total() - sum(n for _, n in counts.most_common(MAX_LOCATED)):
@@ -469,15 +470,29 @@ class _Failures(Listing[SqlCaseScore]):
         cases = [case._row(without=common) for case in self]  # noqa: SLF001 # pyright: ignore[reportPrivateUsage]
         return Sheet("", "", (*self.located(), Table(rows=shared), Table(rows=cases)))
 
-    def to_text(self) -> str:
+    def to_text(self, *, all: bool = False) -> str:  # noqa: A002 - as elsewhere
+        """Return how many failed, then each case, the first ones unless *all* are asked for."""
+        return "\n\n".join(map(render, self._sheets(everything=all)))
+
+    def to_markdown(self, *, all: bool = False) -> str:  # noqa: A002 - as elsewhere
+        """Return the same as Markdown."""
+        return "\n\n".join(map(markdown.render, self._sheets(everything=all)))
+
+    def _sheets(self, *, everything: bool) -> Iterator[Sheet]:
+        """Yield what is said of all, then the sheet of each case, without what is said of all."""
         common = self.common()
-        texts = ["\n".join(self.located())] if self.located() else []
-        texts += [
-            f"{len(case_ids)} cases ({_named(case_ids)}):\n  {metric}: {one_line(reason)}"
-            for (metric, reason), case_ids in common.items()
-        ]
-        texts += [render(case._sheet(without=common)) for case in self]  # noqa: SLF001 # pyright: ignore[reportPrivateUsage]
-        return "\n\n".join(texts) or "none"
+        head = [*self.located()]
+        for (metric, reason), case_ids in common.items():
+            head.append(
+                f"{len(case_ids)} cases ({_named(case_ids)}): {metric}: {one_line(reason)}"
+            )
+        n = f"{counted(len(self), 'failed case')}, the worst first" if self else "none"
+        yield Sheet("Failed cases", n, head)
+        shown = self if everything else self[:MAX_FAILURES]
+        for case in shown:
+            yield case._sheet(without=common)  # noqa: SLF001 # pyright: ignore[reportPrivateUsage]
+        if len(self) > len(shown):
+            yield Sheet("", f"and {len(self) - len(shown)} more: to_text(all=True) lists them")
 
 
 def failed(result: Any) -> bool:
@@ -570,9 +585,10 @@ def score_sql_case(*asked: Any, **options: Any) -> SqlCaseScore:  # noqa: D417 -
         ...
         TypeError: case must be a SqlCase (of a table: sql_cases_from_columns(**table)), got 'SELECT 1'
     """  # noqa: E501 - a message is one line
-    item, run = _alone(*asked, **options)
-    if run.judge is None:
-        return item.score(without_judge(run.jobs[0]))
+    with parsed_once():
+        item, run = _alone(*asked, **options)
+        if run.judge is None:
+            return item.score(without_judge(run.jobs[0]))
     (outcome,) = run_to_end(run.outcomes)
     return item.score(outcome)
 
@@ -1116,6 +1132,9 @@ SHOWN = 5
 MAX_K = 10
 """Attempts up to which a report has pass@k."""
 
+MAX_FAILURES = 20
+"""Failed cases that a text shows before it only counts them."""
+
 MAX_LOCATED = 5
 """Groups of clauses that the failures of a report name, the most frequent first."""
 
@@ -1228,7 +1247,7 @@ class SqlReport(Report):
         rows: list[dict[str, object]] = []
         row: dict[str, object]
         parts: list[str] = []
-        title, of = name, f"of {n}"
+        title, of = name, f"{n} cases"
         if bounds is not None and (n_left_out := len(results) - n):
             low, high = (f"{end:.4g}" for end in bounds)
             what, known = UNSCORED.get(name, ("not scored", "scored"))
@@ -1236,12 +1255,13 @@ class SqlReport(Report):
             rows.append(row | {" ": Scale(None, bounds), "cases": len(results)})
             left_out = f"{n_left_out} of {len(results)} {what}"
             parts.append(f"between {low} and {high} ({left_out})")
-            title, of = f"{name}, {known} alone", f"of the {n} {known}"
+            title, of = f"{name}, {known} alone", f"the {n} {known}"
         if statistics is not None:
             mean, interval = statistics.mean, self.intervals.get(name)
             row = {"metric": title, "mean": Estimate(mean, interval)}
             rows.append(row | {" ": Scale.of(mean, interval), "cases": n})
-            parts.append(f"{mean:.4g}{'' if interval is None else f' {interval}'} (mean {of})")
+            stands_on = of if interval is None else f"{level_of(interval)}, {of}"
+            parts.append(f"mean {estimate(mean, interval)} ({stands_on})")
         if name == "safety_validation" and (safety := self.safety) is not None:
             parts += safety.said()
         return rows, f"{name}: {'; '.join(parts)}" if parts else ""

@@ -25,6 +25,7 @@ from scorekit._core.columns import by_id
 from scorekit._core.gaffke import unseen_p_value
 from scorekit._core.sums import exact_mean
 from scorekit._sheet.model import ROWS_AT_MOST, Estimate, Sheet, Table
+from scorekit._sheet.values import counted, estimate, level_of
 from scorekit._stats.bounded import Floats
 from scorekit._stats.exact import is_tuple
 from scorekit._stats.sides import SCORE, read_mapping
@@ -77,7 +78,7 @@ CELLS = 4_000_000
 """Numbers held at once while signs are drawn: 32 MB."""
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen(kw_only=True, repr=False)
 class ModelPair(Record):
     """Two models of a `ModelComparison`, the one with the higher mean first."""
 
@@ -96,14 +97,14 @@ class ModelPair(Record):
     """``"better"`` where *first* is shown to be better than *second*."""
 
     def _line(self) -> str:
-        interval = "" if self.interval is None else f" {self.interval}"
         return (
-            f"{one_line(self.first)} - {one_line(self.second)}: {self.verdict}, {self.delta:+.4g}"
-            f"{interval} (adjusted p = {self.adjusted_p_value:.2g})"
+            f"{one_line(self.first)} - {one_line(self.second)}: {self.verdict}, "
+            f"{estimate(self.delta, self.interval, '+')} "
+            f"(adjusted p = {self.adjusted_p_value:.2g})"
         )
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen(kw_only=True, repr=False)
 class ModelComparison(TableRecord):
     """Result of `compare_models`; ``str()`` shows the models with means and ranks, best first."""
 
@@ -127,7 +128,7 @@ class ModelComparison(TableRecord):
     """Attempts with unknown outcomes, which do not count."""
 
     def _sheet(self) -> Sheet:
-        level = f"{100 * next(iter(self.ranks.values())).confidence_level:g} %"
+        sure = level_of(next(iter(self.ranks.values())))
         n, left_out = self.n_tasks, f", {self.n_left_out} left out" if self.n_left_out else ""
         if self.n_left_out and self.n_tasks_by_model:
             model, n_own = min(self.n_tasks_by_model.items(), key=itemgetter(1))
@@ -147,18 +148,17 @@ class ModelComparison(TableRecord):
             {
                 "pair": f"{one_line(pair.first, MAX_NAME)} - {one_line(pair.second, MAX_NAME)}",
                 "verdict": pair.verdict,
-                "difference": pair.delta,
-                "interval": pair.interval,
+                "difference": Estimate(pair.delta, pair.interval, "+"),
                 "p": pair.p_value,
                 "p (adjusted)": pair.adjusted_p_value,
             }
             for pair in self.pairs[:ROWS_AT_MOST]
         ]
-        specs = {"difference": "+.4g", "p": ".2g", "p (adjusted)": ".2g"}
+        specs = {"p": ".2g", "p (adjusted)": ".2g"}
         return Sheet(
             "ModelComparison",
-            f"{len(self.means)} models over {n} task{'s' * (n != 1)}{left_out}; "
-            f"may be the best ({level}): {best}",
+            f"may be the best: {best} ({sure}, {counted(len(self.means), 'model')} over "
+            f"{counted(n, 'task')}{left_out})",
             (
                 Table(rows=models),
                 Table(
@@ -168,7 +168,7 @@ class ModelComparison(TableRecord):
                     n_rows=len(self.pairs),
                     most=MAX_PAIRS,
                 ),
-                f"All ranks and differences hold at once ({level})",
+                f"All ranks and differences hold at once ({sure})",
                 *([BOUNDED] if self.n_unknown else ()),
             ),
         )
@@ -258,16 +258,16 @@ def compare_models(
         ... }
         >>> result = compare_models(scores)
         >>> print(result)
-        3 models over 8 tasks; may be the best (95 %): large, other
+        may be the best: large, other (95 %, 3 models over 8 tasks)
         model   mean  rank
         large  0.875  [1, 2]
         other   0.75  [1, 2]
         small      0  [3, 3]
         Pairs: 3
-          pair           verdict       difference  interval               p  p (adjusted)
-          large - other  inconclusive      +0.125  [-0.4133, 0.6633]      1             1
-          large - small  better            +0.875  [0.578, 1.172]     0.016         0.016
-          other - small  better             +0.75  [0.3611, 1.139]    0.031         0.031
+          pair           verdict       difference                p  p (adjusted)
+          large - other  inconclusive  +0.1 [-0.4, +0.7]         1             1
+          large - small  better        +0.88 [+0.58, +1.17]  0.016         0.016
+          other - small  better        +0.75 [+0.36, +1.14]  0.031         0.031
         All ranks and differences hold at once (95 %)
         >>> compare_models({"large": scores["large"]})
         Traceback (most recent call last):
@@ -684,7 +684,7 @@ def _random_flips(moved: Floats, n_resamples: int, rng: np.random.Generator) -> 
     return sums
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen(kw_only=True, repr=False)
 class BradleyTerry(TableRecord):
     """Result of `bradley_terry`; ``str()`` shows the models with their strengths, best first."""
 
@@ -707,11 +707,17 @@ class BradleyTerry(TableRecord):
         rows = [
             {
                 "model": one_line(name, MAX_NAME),
-                "strength": Estimate(strength, self.intervals[name], "+.4g"),
+                "strength": Estimate(strength, self.intervals[name], "+"),
             }
             for name, strength in self.strengths.items()
         ]
-        return Sheet("BradleyTerry", "", (Table(rows=rows),))
+        first = next(iter(self.intervals))
+        best = [n for n, ends in self.intervals.items() if ends.high >= self.intervals[first].low]
+        names = ", ".join(one_line(name, MAX_NAME) for name in best)
+        leads = f"strongest: {names}" if len(best) == 1 else f"not told apart at the top: {names}"
+        of = f"{counted(len(rows), 'model')}, {self.n_comparisons:g} comparisons"
+        stands_on = f"each strength by its own {level_of(self.intervals[first])} interval, {of}"
+        return Sheet("BradleyTerry", f"{leads} ({stands_on})", (Table(rows=rows),))
 
 
 def bradley_terry(
@@ -753,11 +759,11 @@ def bradley_terry(
     Examples:
         >>> wins = {("a", "b"): 12, ("b", "a"): 8, ("b", "c"): 16, ("c", "b"): 4, ("c", "a"): 9}
         >>> print(bradley_terry({**wins, ("a", "c"): 11}))
-        BradleyTerry
+        not told apart at the top: b, a, c (each strength by its own 95 % interval, 3 models, 60 comparisons)
         model  strength
-        b      +0.2785 [-0.1498, 0.7067]
-        a      +0.2089 [-0.2167, 0.6346]
-        c      -0.4874 [-0.9286, -0.04623]
+        b      +0.28 [-0.15, +0.71]
+        a      +0.21 [-0.22, +0.63]
+        c      -0.49 [-0.93, -0.05]
         >>> bradley_terry({("a", "b"): 3})
         Traceback (most recent call last):
         ...

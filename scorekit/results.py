@@ -249,7 +249,7 @@ Results: TypeAlias = Iterable[Iterable[object]] | Mapping[str, Iterable[Iterable
 """The rows that a query returned, or those on each of several databases, by name."""
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen(kw_only=True, repr=False)
 class ResultAccuracy(MetricResult):
     """Result of `result_accuracy`."""
 

@@ -39,6 +39,7 @@ from scorekit._core.columns import (
     differs_from_itself,
 )
 from scorekit._core.text import as_decimal
+from scorekit._sheet.values import counted, estimate, level_of
 from scorekit._stats.attempts import (
     Votes,
     best,
@@ -63,7 +64,7 @@ def or_unknown(number: float) -> float | None:
     return None if math.isnan(number) else number
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen(kw_only=True, repr=False)
 class SuiteEstimate(Record):
     """What is expected of *k* attempts, what that rests on, and how far to trust it."""
 
@@ -87,13 +88,11 @@ class SuiteEstimate(Record):
     interval: Interval
 
     def _line(self) -> str:
-        return self.told()
-
-    def told(self, *further: str) -> str:
-        """Return the estimate on a line, with how many tasks it stands on and what else."""
-        note = ", ".join(filter(None, (self.left_out, *further)))
+        tasks = self.left_out or counted(self.n_tasks, "task")
         name = self.notation.format(k=self.k)
-        return f"{name} = {self.score:.4g} {self.interval}" + (note and f" ({note})")
+        return (
+            f"{name} = {estimate(self.score, self.interval)} ({level_of(self.interval)}, {tasks})"
+        )
 
     @property
     def left_out(self) -> str:
@@ -103,14 +102,14 @@ class SuiteEstimate(Record):
         return f"{self.n_tasks_used} of {self.n_tasks} tasks"
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen(kw_only=True, repr=False)
 class PassAtK(SuiteEstimate):
     """Result of `pass_at_k`: chance that one of *k* attempts succeeds, and how far to trust it."""
 
     notation = "pass@{k}"
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen(kw_only=True, repr=False)
 class PassHatK(SuiteEstimate):
     """Result of `pass_hat_k`: chance that all *k* attempts succeed, and how far to trust it."""
 
@@ -221,7 +220,7 @@ def pass_at_k(
         >>> result.score, result.failure
         (0.9166666666666666, 0.08333333333333333)
         >>> print(result)
-        pass@5 = 0.9167 [0.4346, 0.9902]
+        pass@5 = 0.92 [0.43, 0.99] (95 %, 1 task)
         >>> suite = pass_at_k(n_samples=[10, 10, 4], n_correct=[3, 0, 4], k=4)
         >>> round(suite.score, 6), suite.n_tasks_used
         (0.611111, 3)
@@ -350,7 +349,7 @@ def pass_hat_k(
     Examples:
         >>> result = pass_hat_k(n_samples=10, n_correct=8, k=3)
         >>> print(result)
-        pass^3 = 0.4667 [0.1178, 0.8394]
+        pass^3 = 0.47 [0.12, 0.84] (95 %, 1 task)
         >>> pass_hat_k(n_samples=10, n_correct=8, k=11)
         Traceback (most recent call last):
         ...
@@ -365,7 +364,7 @@ lower k or pass insufficient="nan"
     return _estimate_passes(PassHatK, (n_samples, n_correct), k, clusters, options)
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen(kw_only=True, repr=False)
 class BestAtK(SuiteEstimate):
     """Result of `best_at_k`: expected best score of *k* attempts, and how far to trust it."""
 
@@ -433,11 +432,11 @@ def best_at_k(
 
     Examples:
         >>> print(best_at_k([0.1, 0.5, 0.25, 0.9, 0.9, 0.0], k=2))
-        best@2 = 0.68 [0.2151, 0.9428]
+        best@2 = 0.68 [0.22, 0.94] (95 %, 1 task)
         >>> best_at_k([[0.5, 0.75, 0.75], [0.0, 0.25]], k=2).score
         0.5
         >>> print(best_at_k([[3, 5, 4], [2, 1]], k=2, bounds=(1, 5)))
-        best@2 = 3.333 [1.303, 4.842]
+        best@2 = 3.3 [1.3, 4.8] (95 %, 2 tasks)
         >>> best_at_k([0.5, 1.5])
         Traceback (most recent call last):
         ...
@@ -468,7 +467,7 @@ Tau = float | Literal["mean"]
 """A share of the attempts, or the mean over those from a half on."""
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen(kw_only=True, repr=False)
 class GPassAtK(SuiteEstimate):
     """Result of `g_pass_at_k`: chance that enough of *k* attempts succeed."""
 
@@ -551,9 +550,9 @@ def g_pass_at_k(
         (0.7154, 2)
         >>> for result in g_pass_at_k(n_samples=16, n_correct=8, k=4, tau=(0.5, 1, "mean")):
         ...     print(result)
-        G-pass@4 = 0.7154 [0.3132, 0.9306]
-        G-pass@4 = 0.03846 [0.006146, 0.2687]
-        mG-pass@4 = 0.1615 [0.03776, 0.4778]
+        G-pass@4 = 0.72 [0.31, 0.93] (95 %, 1 task)
+        G-pass@4 = 0.04 [0.01, 0.27] (95 %, 1 task)
+        mG-pass@4 = 0.16 [0.04, 0.48] (95 %, 1 task)
         >>> g_pass_at_k(n_samples=16, n_correct=8, k=4, tau=2)
         Traceback (most recent call last):
         ...
@@ -613,7 +612,7 @@ MOST_VOTES = 256
 """Largest *k*: the work for each task grows with its square."""
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen(kw_only=True, repr=False)
 class MajorityAtK(SuiteEstimate):
     """Result of `majority_at_k`: chance that *k* attempts vote for the correct answer."""
 
@@ -711,7 +710,7 @@ MOST_SAMPLES = 10_000
 """Most samples of one task, for the same reason."""
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen(kw_only=True, repr=False)
 class ExtrapolatedPassAtK(Record):
     """Result of `extrapolate_pass_at_k`: what the fitted model expects, not what was seen."""
 
@@ -730,7 +729,9 @@ class ExtrapolatedPassAtK(Record):
     be."""
 
     def _line(self) -> str:
-        return f"pass@{self.k} ~ {self.score:.4g} {self.interval} (beta-binomial)"
+        n = counted(self.n_tasks, "task")
+        stands_on = f"{level_of(self.interval)}, beta-binomial, {n}"
+        return f"pass@{self.k} ~ {estimate(self.score, self.interval)} ({stands_on})"
 
 
 @overload
