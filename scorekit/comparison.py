@@ -482,11 +482,6 @@ class Comparison(Report):
                 yield Reason(head, [f"fell: {listed(fallen)}", REMEDY])
 
     @property
-    def _without(self) -> str:
-        """What a case of the baseline is that the current run does not have."""
-        return "pending" if self.anytime else "missing"
-
-    @property
     def _fell(self) -> str:
         return f" fell by more than {self.threshold:g}"
 
@@ -544,18 +539,23 @@ class Comparison(Report):
         the floor"``; in a comparison that is valid at any time ``"pending"`` stands for
         ``"missing"``.
         """
-        kinds = {
-            "fell": self.regressions,
-            "rose": self.improvements,
-            "new": self.new_cases,
-            self._without: self.removed_cases,
-            "newly failing": self.newly_failing,
-            "below the floor": self.below_floor,
-        }
         return [
             {"kind": kind, **change.to_dict()}
-            for kind, changes in kinds.items()
+            for kind, _, changes in self._kinds()
             for change in changes
+        ]
+
+    def _kinds(self) -> list[tuple[str, str, tuple[CaseChange, ...]]]:
+        """Return each kind of change, its title, and the changes."""
+        without = "pending" if self.anytime else "missing"
+        rose = f"Cases that rose by more than {self.threshold:g}"
+        return [
+            ("fell", f"Cases that{self._fell} (no verdict)", self.regressions),
+            ("rose", rose, self.improvements),
+            ("new", "New cases", self.new_cases),
+            (without, f"{without.capitalize()} cases", self.removed_cases),
+            ("newly failing", "Newly failing", self.newly_failing),
+            ("below the floor", f"Cases below the floor of {self.floor}", self.below_floor),
         ]
 
     def _left_out(self) -> list[str]:
@@ -608,18 +608,11 @@ class Comparison(Report):
         return lines
 
     def _sections(self) -> list[Table]:
-        optional = [
-            ("New cases", self.new_cases),
-            (f"{self._without.capitalize()} cases", self.removed_cases),
-            ("Newly failing", self.newly_failing),
-            (f"Cases below the floor of {self.floor}", self.below_floor),
+        tables = [
+            _table(changes, f"{title}: {_counted(changes)}")
+            for kind, title, changes in self._kinds()
+            if changes or kind in ("fell", "rose")
         ]
-        sections = [
-            (f"Cases that{self._fell} (no verdict)", self.regressions),
-            (f"Cases that rose by more than {self.threshold:g}", self.improvements),
-            *(section for section in optional if section[1]),
-        ]
-        tables = [_table(changes, f"{title}: {_counted(changes)}") for title, changes in sections]
         queries = [
             {
                 "case": change.case_id,
