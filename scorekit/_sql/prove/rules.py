@@ -1040,6 +1040,8 @@ def _merged(select: Select, table: Derived, view: View) -> Select | None:
     arms = [arm for arm in arms_of(table.query) if isinstance(arm, Select)]
     if len(arms) != len(arms_of(table.query)):
         return None
+    if isinstance(table.query, SetOperation) and converted(table.query, view):
+        return None
     for arm in arms:
         if arm.distinct or arm.having != TRUE:
             return None
@@ -1120,17 +1122,25 @@ MAX_ARMS: Final = 12
 # Set operations.
 
 
+def converted(query: SetOperation, view: View) -> set[int]:
+    """Return the outputs of which a set operation may convert values to a type of its own."""
+    return {i for i in range(len(query.outputs)) if view.converts(query, i)}
+
+
 @rule("nested set operations flattened", SetOperation)
-def flat_set_operation(query: SetOperation, _: View) -> Node | None:
-    """UNION, UNION ALL and INTERSECT are associative; what drops duplicates at the end makes
-    dropping them in an arm needless.
+def flat_set_operation(query: SetOperation, view: View) -> Node | None:
+    """UNION, UNION ALL and INTERSECT are associative where an arm converts no values before the
+    others do; what drops duplicates at the end makes dropping them in an arm needless.
     """
     if query.operator == "except":
         return None
     arms: list[Query] = []
     for arm in query.arms:
         inner = arm if isinstance(arm, SetOperation) and arm.operator == query.operator else None
-        arms += inner.arms if inner and (query.distinct or not inner.distinct) else (arm,)
+        if inner and (query.distinct or not inner.distinct) and not converted(inner, view):
+            arms += inner.arms
+        else:
+            arms.append(arm)
     return attrs.evolve(query, arms=tuple(arms))
 
 
@@ -1164,19 +1174,7 @@ def _adds_nothing(arm: Query, union: SetOperation, view: View) -> bool:
         return False
     if not reads_no_rows(arm, view):
         return False
-    others = [other for other in union.arms if other is not arm]
-    return all(_of_one_type(arm, other, view) for other in others)
-
-
-def _of_one_type(first: Query, second: Query, view: View) -> bool:
-    kinds: list[list[str]] = []
-    outputs = first.outputs, second.outputs
-    for query, its in zip((first, second), outputs, strict=True):
-        kinds.append([view.kind_of_output(query, i) for i in range(len(its))])
-    return all(
-        NULL in pair or one == other != "unknown"
-        for *pair, one, other in zip(*outputs, *kinds, strict=True)
-    )
+    return not converted(union, view)
 
 
 def as_distinct(query: Query) -> Query:
@@ -1196,7 +1194,7 @@ def semi_for_set_operation(query: SetOperation, view: View) -> Node | None:
     if query.operator not in ("intersect", "except") or not query.distinct:
         return None
     first, *others = query.arms
-    if not isinstance(first, Select) or not _of_known_kinds(query, view):
+    if not isinstance(first, Select) or converted(query, view):
         return None
     source, width = view.fresh(), len(first.outputs)
     mine = tuple(Column(source, str(i)) for i in range(width))
@@ -1216,21 +1214,11 @@ def semi_for_set_operation(query: SetOperation, view: View) -> Node | None:
     return select
 
 
-def _of_known_kinds(query: SetOperation, view: View) -> bool:
-    """Say whether the columns are of one known type: what else an engine converts is not known."""
-    rows: list[tuple[str, ...]] = []
-    for arm in query.arms:
-        if not isinstance(arm, Select) or any(map(has_aggregate, arm.outputs)):
-            return False
-        rows.append(tuple(view.kind(output, arm.tables) for output in arm.outputs))
-    fits = {"integer", "natural", "text", "boolean", "time", "number"}
-    return all(row == rows[0] for row in rows) and fits.issuperset(rows[0])
-
-
 @rule("UNION ALL moved out of a derived table", Select)
 def pushed_into_union(select: Select, view: View) -> Node | None:
     """Joins, filters and outputs treat each row by itself: ``(a UNION ALL b) JOIN c`` is ``a JOIN
-    c UNION ALL b JOIN c``; a DISTINCT comes last.
+    c UNION ALL b JOIN c``; a DISTINCT comes last.  What is converted to one type for all arms is
+    only put out.
     """
     if select.keys is not None or select.aggregates:
         return None
@@ -1242,6 +1230,10 @@ def pushed_into_union(select: Select, view: View) -> Node | None:
             continue
         rest = attrs.evolve(select, tables=(*select.tables[:place], *select.tables[place + 1 :]))
         if is_open(rest):
+            continue
+        shown = tuple(one for one in select.outputs if not isinstance(one, Column))
+        seen = {*found_in(attrs.evolve(rest, outputs=shown), Column)}
+        if any(Column(table.source, str(i)) in seen for i in converted(query, view)):
             continue
         arms: list[Query] = []
         for arm in query.arms:
