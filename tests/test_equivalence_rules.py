@@ -947,14 +947,14 @@ NEAR: dict[str, Sequence[str]] = {
     "comparison with an aggregate to EXISTS": [
         "SELECT id FROM d WHERE (SELECT COUNT(*) FROM n WHERE n.a = d.size) > 1 OR (SELECT COUNT(*) FROM n WHERE n.a = d.size) <> 1",
         "SELECT id FROM d WHERE size = (SELECT MAX(a) FROM n WHERE n.b = d.id) OR size <> (SELECT MIN(a) FROM n) OR (SELECT SUM(a) FROM n) > 0",
-        "SELECT id, size < (SELECT MAX(a) FROM n WHERE n.b = d.id) FROM d WHERE NOT size < (SELECT MAX(a) FROM n WHERE n.b = d.id)",
+        "SELECT id, size < (SELECT MAX(a) FROM n WHERE n.b = d.id) FROM d",
         "SELECT id FROM d WHERE (SELECT COUNT(*) FROM n WHERE n.b = d.id AND n.a IN (1, 2)) = 2",
         "SELECT id FROM d WHERE (SELECT COUNT(DISTINCT n.b) FROM n WHERE n.b = d.id AND n.a IN (1, 2)) = 2",
         "SELECT id FROM d WHERE (SELECT COUNT(DISTINCT n.a) FROM n WHERE n.b = d.id AND n.a IN (1, 2, 3)) = 2",
         "SELECT id FROM d WHERE (SELECT COUNT(DISTINCT n.a) FROM n WHERE n.b = d.id AND n.a IN (1, 2)) <= 2",
         "mysql any: SELECT id FROM d WHERE (SELECT COUNT(DISTINCT v.u) FROM v WHERE v.boss = d.id AND v.u IN ('x', 'X')) = 2",
         "SELECT id FROM d WHERE name < (SELECT MAX(c) FROM n WHERE n.b = d.id)",
-        "SELECT rank FROM e GROUP BY rank HAVING MAX(pay) < (SELECT MAX(a) FROM n)",
+        "SELECT rank, COUNT(*) FROM e GROUP BY rank HAVING MAX(pay) < (SELECT MAX(a) FROM n)",
     ],
     "row that is there anyway": [
         "SELECT a FROM n WHERE EXISTS (SELECT 1 FROM n x WHERE x.a = n.a)",
