@@ -610,8 +610,11 @@ class Comparison(Report):
 
     def _closing(self) -> list[str]:
         lines = [self._moves()]
-        for title, changes in self._optional():
-            lines.append(f"{title}: {_counted(changes)} ({listed(_labels(changes), FEW_NAMES)})")
+        lines += [
+            f"{title}: {_counted(changes)} ({listed(_labels(changes), FEW_NAMES)})"
+            for _, title, changes in self._kinds()[2:]
+            if changes
+        ]
         lines += self._left_out()
         for models, where in (
             (self.models_only_in_baseline, "the baseline"),
@@ -652,10 +655,6 @@ class Comparison(Report):
             f"{fell}; rose: {_counted(self.improvements)}; unchanged: {self.n_unchanged}{scores}"
         )
         return f"{text}; {LISTED}" if self.regressions or self.improvements else text
-
-    def _optional(self) -> list[tuple[str, tuple[CaseChange, ...]]]:
-        """Return what there is of other changes, under their titles."""
-        return [(title, changes) for _, title, changes in self._kinds()[2:] if changes]
 
     def _sections(self) -> list[Table]:
         """Return the cases that dropped significantly, and in detail all changes."""
