@@ -808,7 +808,7 @@ def compare_reports(
         against three is the least that can be significant, or two against five. The level of the
         interval is the highest that their number allows. Repeats that are the same in every case
         are copies of one run, or of a system that never varies, and count as one; unless others
-        of the suite differ in so few cases, below three on average, that this happens by chance.
+        of the suite differ in so few cases, below six on average, that this happens by chance.
 
         *Unknown outcomes.* Where nobody knows some outcomes (``passed=None``, an undecided pair of
         queries), the suite's change is that of the known ones, and *delta_bounds* are the changes
