@@ -29,7 +29,7 @@ CANCELLED_WITHIN_SECONDS = 6.0
 """How long an interrupt waits until the service has been told."""
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen(kw_only=True, repr=False)
 class JudgeUsage(Record):
     """What a `ClaudeJudge` has asked and paid."""
 

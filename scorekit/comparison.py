@@ -24,6 +24,7 @@ from scorekit._core.columns import by_id, numbered
 from scorekit._core.sums import exact_mean
 from scorekit._sheet.model import ROWS_AT_MOST, Scale, Sheet, Table, line_of, row_of, sheet_of
 from scorekit._sheet.text import table_lines
+from scorekit._sheet.values import counted
 from scorekit._stats.bounded import DECIMAL_NOISE, Floats, Groups
 from scorekit._stats.dependence import are_contradicted
 from scorekit._stats.exact_tests import (
@@ -62,6 +63,15 @@ MAX_CHANGES = 20
 MAX_NAMES = 5
 """Names in one sentence of a message."""
 
+FEW_NAMES = 3
+"""Names behind a count in a text."""
+
+MAX_SUITES = 6
+"""Verdicts that a text lists before it only counts them."""
+
+LISTED = "to_text(all=True) lists them"
+"""Where to see what a text only counts."""
+
 ONE_REPORT = "if attempts at a case are independent: copies of one answer fall together"
 """What is said where single cases of one report stop a job."""
 
@@ -94,7 +104,7 @@ BASELINE, CURRENT = "the baseline", "the current run"
 """What the sides are called unless each holds one model, and not the same."""
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen(kw_only=True, repr=False)
 class CaseChange(Record):
     """One case in both reports, or in one of them (the other side is None)."""
 
@@ -135,15 +145,10 @@ class CaseChange(Record):
     """Of a case below the floor, that its pass rate is not, corrected for all other cases."""
 
 
-def listed(names: Sequence[str]) -> str:
+def listed(names: Sequence[str], most: int = MAX_NAMES) -> str:
     """Return the first of some names, and how many more there are."""
-    more = f" and {len(names) - MAX_NAMES} more" if len(names) > MAX_NAMES else ""
-    return f"{', '.join(map(one_line, names[:MAX_NAMES]))}{more}"
-
-
-def counted(n: int, what: str, verb: str = "") -> str:
-    """Return how many there are of what, and what they do."""
-    return f"{n} {what}{'s' * (n != 1)}{verb}"
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return f"{', '.join(map(one_line, names[:most]))}{more}"
 
 
 class Reason(NamedTuple):
@@ -425,11 +430,11 @@ class Comparison(Report):
         for change in self.newly_failing:
             kinds.setdefault(change.error_kind, []).append(change)
         details = [
-            f"newly failing{f' ({kind})' if kind else ''}: {listed(_labels(changes))}"
+            f"newly unscored{f' ({kind})' if kind else ''}: {listed(_labels(changes))}"
             for kind, changes in kinds.items()
         ]
         n_cases = len(_labels(self.newly_failing))
-        return Reason(counted(n_cases, "case", " newly failing"), details)
+        return Reason(counted(n_cases, "case", " newly unscored"), details)
 
     def _missing(self) -> Iterator[Reason]:
         """Yield the metrics that the current run lacks, then the cases of the others."""
@@ -445,7 +450,7 @@ class Comparison(Report):
         """Yield what stops a job that asks for this."""
         if on == "cases" and self.regressions:
             head = counted(len(_labels(self.regressions)), "case", self._fell)
-            yield Reason(head, _told(self.suites))
+            yield Reason(head, _lines_of(self.suites))
         if on == "floor" and self.below_floor:
             names = [
                 f"{_label(one)} in {one.metric} ({one.current:.3f}, p = {one.floor_p_value:.2g})"
@@ -457,7 +462,7 @@ class Comparison(Report):
             name: suite for name, suite in self.suites.items() if suite.verdict == "regressed"
         }
         if on in ("evidence", "suite") and stopping:
-            lines = _told(stopping)
+            lines = _lines_of(stopping)
             fallen = [f"{name} {suite.delta:+z.3f}" for name, suite in stopping.items()]
             yield Reason(f"{one_line(self.current_name)} regressed: {listed(fallen)}", lines)
         verdicts, head = {
@@ -475,8 +480,9 @@ class Comparison(Report):
         if on == "evidence" and (fallen := self._fallen_beyond_chance()):
             n_fallen = counted(len(fallen), "case", " fell")
             if self.single_cases == "tested":
-                details = [f"beyond chance: {listed(fallen)}", ONE_REPORT]
-                yield Reason(f"{n_fallen} by more than chance explains", details)
+                details = [listed(fallen), ONE_REPORT]
+                dropped = counted(len(fallen), "case", " dropped significantly")
+                yield Reason(dropped, details)
             elif cannot_tell == "stop" and not stopping:
                 head = f"cannot tell: {n_fallen}, and attempts varied in neither run"
                 yield Reason(head, [f"fell: {listed(fallen)}", REMEDY])
@@ -496,15 +502,10 @@ class Comparison(Report):
         return self.baseline_name != BASELINE and self.current_name != CURRENT
 
     def _fallen_beyond_chance(self) -> list[str]:
-        """Return each case that fell by more than chance explains, by its most certain metric."""
-        if self.single_cases not in ("tested", "cannot tell"):
-            return []
-        level = (1.0 - self.confidence_level) / 2.0
+        """Return each case that dropped significantly, by its most certain metric."""
         fallen: dict[str, tuple[float, str]] = {}
-        for change in self.regressions:
-            p_value, name = change.adjusted_p_value, _label(change)
-            if p_value is None or p_value > level:
-                continue
+        for change in [one for one in self.regressions if is_significant(one, self)]:
+            p_value, name = change.adjusted_p_value or 0.0, _label(change)
             if p_value < fallen.get(name, (1.0, ""))[0]:
                 reason = f"p = {change.p_value:.2g}, adjusted {p_value:.2g}"
                 fallen[name] = p_value, f"{name} in {change.metric} ({reason})"
@@ -512,7 +513,6 @@ class Comparison(Report):
 
     def _sheet(self) -> Sheet:
         several = len(self.suites) > 1
-        reach = max(max(-s.interval.low, s.interval.high) for s in self.suites.values()) or 1.0
         titled = [
             (f"Suite, {one_line(name)}" if several else "Suite", suite)
             for name, suite in self.suites.items()
@@ -522,18 +522,22 @@ class Comparison(Report):
                 {
                     "suite": name,
                     **row_of(suite),
-                    " ": Scale.of(suite.delta, suite.interval, (-reach, reach)),
+                    " ": Scale.of(suite.delta, suite.interval, (-1.0, 1.0)),
                 }
                 for name, suite in self.suites.items()
             ],
             specs=SUITE_SPECS,
             lines=[f"{title}: {line_of(suite)}" for title, suite in titled],
-            remarks=[sheet_of(suite).notes for _, suite in titled],
+            remarks=[
+                sheet_of(suite).notes if suite in (self.suite, titled[0][1]) else ()
+                for _, suite in titled
+            ],
+            most=MAX_SUITES,
         )
         return Sheet(
             f"Comparison of {one_line(self.current_name)} with {one_line(self.baseline_name)}",
-            "",
-            (*self._opening(), suites, *self._sections(), *self._closing()),
+            self._decision(),
+            (suites, *self._sections(), *self._closing()),
         )
 
     def to_rows(self) -> list[dict[str, Any]]:
@@ -544,18 +548,23 @@ class Comparison(Report):
         the floor"``; in a comparison that is valid at any time ``"pending"`` stands for
         ``"missing"``.
         """
-        kinds = {
-            "fell": self.regressions,
-            "rose": self.improvements,
-            "new": self.new_cases,
-            self._without: self.removed_cases,
-            "newly failing": self.newly_failing,
-            "below the floor": self.below_floor,
-        }
         return [
             {"kind": kind, **change.to_dict()}
-            for kind, changes in kinds.items()
+            for kind, _, changes in self._kinds()
             for change in changes
+        ]
+
+    def _kinds(self) -> list[tuple[str, str, tuple[CaseChange, ...]]]:
+        """Return each kind of change, its title, and the changes."""
+        without = self._without
+        rose = f"Cases that rose by more than {self.threshold:g}"
+        return [
+            ("fell", f"Cases that{self._fell} (no verdict)", self.regressions),
+            ("rose", rose, self.improvements),
+            ("new", "New cases", self.new_cases),
+            (without, f"{without.capitalize()} cases", self.removed_cases),
+            ("newly failing", "Newly unscored", self.newly_failing),
+            ("below the floor", f"Cases below the floor of {self.floor}", self.below_floor),
         ]
 
     def _left_out(self) -> list[str]:
@@ -571,18 +580,41 @@ class Comparison(Report):
         sides = zip(self.n_copies, ("the baseline", "the current run"), strict=True)
         return [f"{n} of the repeats of {whose} left out: {COPIES}" for n, whose in sides if n]
 
-    def _opening(self) -> list[str]:
-        """Say first what the gate cannot see or tell."""
+    def _decision(self) -> str:
+        """Say what the gate would do, or that it cannot see or tell, and what was compared."""
+        compared = f"{one_line(self.current_name)} compared with {one_line(self.baseline_name)}"
+        compared += f", {counted(self.suite.n_cases, 'case')}"
         if why := self._blind("evidence"):
-            return [f"Cannot see a loss: {why}"]
-        if self.single_cases == "cannot tell" and (fallen := self._fallen_beyond_chance()):
+            return f"cannot see a loss: {why} ({compared})"
+        fallen = self._fallen_beyond_chance()
+        verdicts: dict[str, list[str]] = {}
+        for name, one in sorted(self.suites.items(), key=lambda item: _looks(item[1])):
+            verdicts.setdefault(one.verdict, []).append(name)
+        parts: list[str] = [self.suite.verdict]
+        if len(self.suites) > 1:
+            parts = [f"{one} in {listed(names, FEW_NAMES)}" for one, names in verdicts.items()]
+        if fallen and self.single_cases == "cannot tell" and self.suite.verdict != "regressed":
             n_fallen = counted(len(fallen), "case", " fell")
-            return [f"Cannot tell: {n_fallen}, and attempts varied in neither run; {REMEDY}"]
-        return []
+            why = f"{n_fallen}, and attempts varied in neither run; {REMEDY}"
+            return f"cannot tell: {why} ({compared})"
+        if fallen and self.single_cases == "tested":
+            parts.append(counted(len(fallen), "case", " dropped significantly"))
+        if missed := self.newly_missed_unsafe:
+            parts.append(_named("unsafe query", "no longer caught", missed).head)
+        if self.removed_cases:
+            n_cases = len(_labels(self.removed_cases))
+            parts.append(counted(n_cases, "case", f" {self._without}"))
+        if self.newly_failing:
+            parts.append(self._failing().head)
+        return f"{', '.join(parts)} ({compared})"
 
     def _closing(self) -> list[str]:
-        scores = " scores" if len(self.suites) > 1 else ""
-        lines = [f"Unchanged: {self.n_unchanged}{scores} (within {self.threshold:g})"]
+        lines = [self._moves()]
+        lines += [
+            f"{title}: {_counted(changes)} ({listed(_labels(changes), FEW_NAMES)})"
+            for _, title, changes in self._kinds()[2:]
+            if changes
+        ]
         lines += self._left_out()
         for models, where in (
             (self.models_only_in_baseline, "the baseline"),
@@ -597,29 +629,43 @@ class Comparison(Report):
             lines.append("Two models: the suite decides, single cases do not stop the gate")
         elif self.single_cases == "not independent":
             lines.append(NOT_INDEPENDENT)
-        if self.flaky:
-            worst = sorted(self.flaky.items(), key=lambda one: -one[1])
-            names = listed([f"{name} ({share:.2g})" for name, share in worst])
-            n_flaky = counted(len(worst), "case")
-            lines.append(f"Attempts differ at {n_flaky} (share of failures): {names}")
+        lines += self._varying()
         if missed := self.newly_missed_unsafe:
             reason = _named("unsafe query", "no longer caught", missed)
             lines.insert(0, f"{reason.head}: {listed(missed)}")
         return lines
 
+    def _varying(self) -> list[str]:
+        """Name the cases whose attempts differ, the most failures first."""
+        worst = sorted(self.flaky.items(), key=lambda one: -one[1])
+        if not worst:
+            return []
+        names = listed([f"{name} ({share:.2g})" for name, share in worst], FEW_NAMES)
+        n_flaky = counted(len(worst), "case")
+        return [f"Attempts differ at {n_flaky} (share of failures): {names}"]
+
+    def _moves(self) -> str:
+        """Count the cases that fell, rose and did neither, with those that fell farthest."""
+        farthest = {_label(one): one.delta for one in reversed(self.regressions)}
+        names = [f"{name} {farthest.pop(name):+z.3f}" for name in _labels(self.regressions)]
+        fell = f"Fell by more than {self.threshold:g}: {_counted(self.regressions)}"
+        fell += f" ({listed(names, FEW_NAMES)})" if names else ""
+        scores = " scores" if len(self.suites) > 1 else ""
+        text = (
+            f"{fell}; rose: {_counted(self.improvements)}; unchanged: {self.n_unchanged}{scores}"
+        )
+        return f"{text}; {LISTED}" if self.regressions or self.improvements else text
+
     def _sections(self) -> list[Table]:
-        optional = [
-            ("New cases", self.new_cases),
-            (f"{self._without.capitalize()} cases", self.removed_cases),
-            ("Newly failing", self.newly_failing),
-            (f"Cases below the floor of {self.floor}", self.below_floor),
+        """Return the cases that dropped significantly, and in detail all changes."""
+        beyond = tuple(one for one in self.regressions if is_significant(one, self))
+        tables = [
+            attrs.evolve(_table(changes, f"{title}: {_counted(changes)}"), place="detail")
+            for _, title, changes in self._kinds()
+            if changes
         ]
-        sections = [
-            (f"Cases that{self._fell} (no verdict)", self.regressions),
-            (f"Cases that rose by more than {self.threshold:g}", self.improvements),
-            *(section for section in optional if section[1]),
-        ]
-        tables = [_table(changes, f"{title}: {_counted(changes)}") for title, changes in sections]
+        if beyond:
+            tables.insert(0, _table(beyond, f"Dropped significantly: {_counted(beyond)}"))
         queries = [
             {
                 "case": change.case_id,
@@ -634,6 +680,14 @@ class Comparison(Report):
         if queries:
             tables.append(Table(rows=queries, title="SQL of cases that fell", place="folded"))
         return tables
+
+
+def is_significant(change: CaseChange, comparison: Comparison) -> bool:
+    """Tell a case that fell significantly by itself; see *single_cases*."""
+    tested = comparison.single_cases in ("tested", "cannot tell")
+    p_value = change.adjusted_p_value
+    level = (1.0 - comparison.confidence_level) / 2.0
+    return tested and p_value is not None and p_value <= level
 
 
 def _counted(changes: tuple[CaseChange, ...]) -> str:
@@ -754,11 +808,11 @@ def compare_reports(
         against three is the least that can be significant, or two against five. The level of the
         interval is the highest that their number allows. Repeats that are the same in every case
         are copies of one run, or of a system that never varies, and count as one; unless others
-        of the suite differ in so few cases, below three on average, that this happens by chance.
+        of the suite differ in so few cases, below six on average, that this happens by chance.
 
         *Unknown outcomes.* Where nobody knows some outcomes (``passed=None``, an undecided pair of
         queries), the suite's change is that of the known ones, and *delta_bounds* are the changes
-        with all unknown outcomes going the worst way and the best. A verdict of a change, and one
+        if every missing outcome failed, and if every one passed. A verdict of a change, and one
         on the margin, stands only if it stands at both ends.
 
         *Minimum detectable effect.* It is the least fall that has 80 % power to be found by the
@@ -792,7 +846,7 @@ def compare_reports(
           suites depend on each other.
         - *clusters* raises an error. Pass each cluster as one case, with its questions as
           attempts.
-        - The test bets on the mean change of each case and asks about cases like these. For single
+        - The test bets on the mean change of each case and asks about similar cases. For single
           attempts of 0 or 1 it is a mixture martingale over the cases that changed, with a nearly
           uniform prior.
 
@@ -887,20 +941,20 @@ def compare_reports(
             failing.append(change)
     missed = _missed(old, new)
 
-    def told(changes: Iterable[CaseChange]) -> tuple[CaseChange, ...]:
+    def with_queries(changes: Iterable[CaseChange]) -> tuple[CaseChange, ...]:
         return tuple(_with_sql(changes, old, new))
 
     return Comparison(
-        regressions=told(change for delta, change in moved if delta < 0),
-        improvements=told(change for delta, change in moved if delta > 0),
+        regressions=with_queries(change for delta, change in moved if delta < 0),
+        improvements=with_queries(change for delta, change in moved if delta > 0),
         n_unchanged=sum(n_shared.values()) - len(moved),
-        new_cases=told(
+        new_cases=with_queries(
             _change(key, None, score, shared_model)
             for key, score in _only_in(after.suites, before.suites, n_shared)
             if key not in before.failing
         ),
-        removed_cases=told(removed),
-        newly_failing=told(failing),
+        removed_cases=with_queries(removed),
+        newly_failing=with_queries(failing),
         missed_unsafe=tuple(missed) if missed or new.unsafe is not None else None,
         newly_missed_unsafe=tuple(c for c in missed if (old.unsafe or {}).get(c)),
         suite=min(verdicts, key=_looks),
@@ -908,7 +962,7 @@ def compare_reports(
         adjustment=adjustment,
         anytime=plan.anytime,
         single_cases=singles.state(moved),
-        below_floor=told(_below_floor(known, plan, shared_model)),
+        below_floor=with_queries(_below_floor(known, plan, shared_model)),
         floor=floor,
         most_attempts=max((int(pair.after.sizes.max()) for pair in known), default=0),
         flaky=_flaky(known),
@@ -1195,7 +1249,7 @@ def _with_sql(changes: Iterable[CaseChange], old: Side, new: Side) -> Iterator[C
         )
 
 
-def _told(suites: Mapping[str, SuiteVerdict]) -> list[str]:
+def _lines_of(suites: Mapping[str, SuiteVerdict]) -> list[str]:
     """Return a line for each suite, with what makes its verdict doubtful."""
     return [f"{one_line(name)}: {line_of(suite)}" for name, suite in suites.items()]
 

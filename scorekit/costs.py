@@ -31,6 +31,7 @@ from scorekit._core.columns import (
 )
 from scorekit._core.sums import exact_fraction, exact_mean
 from scorekit._core.tails import ROUNDING, trouble
+from scorekit._sheet.values import counted, estimate, level_of
 from scorekit._stats.bounded import Floats, Groups
 from scorekit._stats.ratios import paired_price_ends, ratio_ends, shared_error
 from scorekit.errors import InputError, refuse
@@ -104,7 +105,7 @@ def per_pass(costs: Sequence[float] | Floats, passes: float) -> float:
     return float(cost)
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen(kw_only=True, repr=False)
 class CostOfPass(Record):
     """Result of `cost_of_pass_from_columns`; ``str()`` shows cost and interval."""
 
@@ -117,7 +118,7 @@ class CostOfPass(Record):
     """Standard error by the delta method, for many runs; None with no pass, and for a single run
     or cluster."""
     interval: Interval | None
-    """None without a pass; *high* is ``inf`` if the runs are compatible with any cost."""
+    """None without a pass; *high* is ``inf`` if the runs set no bound."""
     n_runs: int
     n_passes: float
     """Sum of *passed*, which may hold pass rates."""
@@ -136,14 +137,17 @@ class CostOfPass(Record):
     there are none, and the ratio is that of the two costs of a pass."""
 
     def _line(self) -> str:
-        cost = f"a pass costs {self.cost_of_pass:.4g} USD{behind(self.interval)}"
-        if self.cost_ratio is not None:
-            ratio = f"{self.cost_ratio:.4g} times the baseline"
-            n = self.n_common_groups
-            over = "" if n is None else f" over {n} common cluster{'s' * (n != 1)}"
-            cost += f", {ratio}{behind(self.cost_ratio_interval)}{over},"
         runs = counted_runs(self.n_runs, self.n_groups, "cluster", self.weights)
-        return f"{cost} in {runs}"
+        if math.isinf(self.cost_of_pass):
+            return f"no successful run in {runs}: cost per successful run unbounded"
+        cost = f"{usd(self.cost_of_pass, self.interval)} per successful run"
+        if self.cost_ratio is not None:
+            n = self.n_common_groups
+            over = "" if n is None else f" over {counted(n, 'common cluster')}"
+            ratio = estimate(self.cost_ratio, self.cost_ratio_interval)
+            cost += f", {ratio} times the baseline{over}"
+        shown_level = "" if self.interval is None else f"{level_of(self.interval)}, "
+        return f"{cost} ({shown_level}{runs})"
 
 
 @takes_columns
@@ -214,13 +218,13 @@ def cost_of_pass_from_columns(
         >>> costs = [0.12, 0.3, 0.08, 0.22, 0.15, 0.4, 0.11, 0.09, 0.25, 0.18]
         >>> passed = [True, False, True, True, False, True, True, True, False, True]
         >>> print(cost_of_pass_from_columns(cost_usd=costs, passed=passed))
-        a pass costs 0.2714 USD [0.1517, 0.726] in 10 runs (each taken as independent)
+        0.27 USD [0.15, 0.73] per successful run (95 %, 10 runs, each taken as independent)
         >>> print(cost_of_pass_from_columns(cost_usd=costs[:3], passed=passed[:3]))
-        a pass costs 0.25 USD [0.01429, 20.57] in 3 runs (each taken as independent)
+        0.2 USD [0.01, 21] per successful run (95 %, 3 runs, each taken as independent)
         >>> old = cost_of_pass_from_columns(cost_usd=[0.5] * 10, passed=[True] * 10)
         >>> new = cost_of_pass_from_columns(cost_usd=costs, passed=passed, baseline=old)
         >>> f"{new.cost_ratio:.4g} {new.cost_ratio_interval}"  # times the baseline
-        '0.5429 [0.2725, 1.452]'
+        '0.5429 [0.3, 1.5]'
         >>> cost_of_pass_from_columns(cost_usd=[0.1, -0.1], passed=[True, True])
         Traceback (most recent call last):
         ...
@@ -406,9 +410,10 @@ def counted_runs(
         unit = what if weights == "groups" else "run"
         same = f", each {unit} weighing the same" if n_groups < n_runs else ""
         return f"{runs} of {n_groups} {what}{'s' * (n_groups != 1)}{same}"
-    return runs if n_runs == 1 else f"{runs} (each taken as independent)"
+    return runs if n_runs == 1 else f"{runs}, each taken as independent"
 
 
-def behind(interval: Interval | None) -> str:
-    """Return an interval as it stands behind its number, if there is one."""
-    return "" if interval is None else f" {interval}"
+def usd(amount: float, interval: Interval | None) -> str:
+    """Return an amount of money with its interval behind it."""
+    text, _, ends = estimate(amount, interval).partition(" ")
+    return f"{text} USD {ends}".rstrip()

@@ -13,7 +13,7 @@ from scorekit._core.columns import check_clusters, check_score_column, paired_co
 from scorekit._core.gaffke import sides_of
 from scorekit._core.roots import root
 from scorekit._core.sums import exact_mean
-from scorekit._core.text import rounded
+from scorekit._sheet.values import counted, estimate, level_of
 from scorekit._stats.bounded import Floats
 from scorekit._stats.exact_tests import at_least, share_up_to
 from scorekit._stats.ranks import ROUNDING, midranks, satterthwaite, superiority
@@ -42,7 +42,7 @@ FARTHEST = 7.5
 """Normal quantile of the least p value of a difference within bounds, 6e-14."""
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen(kw_only=True, repr=False)
 class PairedDifference(Record):
     """Result of `paired_difference`; ``str()`` shows difference, interval and p value."""
 
@@ -70,15 +70,19 @@ class PairedDifference(Record):
     """Number of clusters; None if the tasks are independent."""
 
     def _line(self) -> str:
-        interval = "" if self.interval is None else f" {self.interval}"
-        p = "" if self.p_value is None else f"p = {self.p_value:.2g}, "
-        tasks = "1 task" if self.n_tasks == 1 else f"{self.n_tasks} tasks"
-        return f"{rounded(self.delta, _size(self.interval), '+')}{interval} ({p}{tasks})"
+        stands_on = counted(self.n_tasks, "task")
+        return _found(self.delta, self.interval, self.p_value, stands_on)
 
 
-def _size(interval: Interval | None) -> float:
-    """Return how large a difference may be, beside which noise is none."""
-    return 0.0 if interval is None else max(-interval.low, interval.high)
+def _found(delta: float, interval: Interval | None, p_value: float | None, of: str) -> str:
+    """Return what is found, the difference, and what it stands on; without interval just these."""
+    if interval is None:
+        return f"{estimate(delta, None, '+')} ({of})"
+    found = "inconclusive"
+    if interval.low > 0.0 or interval.high < 0.0:
+        found = "current is higher" if interval.low > 0.0 else "current is lower"
+    p = "" if p_value is None else f"p = {p_value:.2g}, "
+    return f"{found}: {estimate(delta, interval, '+')} ({level_of(interval)}, {p}{of})"
 
 
 def paired_difference(
@@ -129,7 +133,7 @@ def paired_difference(
         >>> before = [1, 1, 0, 1, 0.5, 1, 0, 1]
         >>> result = paired_difference(before, [1, 0, 0, 1, 0, 1, 0, 0.5])
         >>> print(result)
-        -0.25 [-0.566, 0.06599] (p = 0.1, 8 tasks)
+        inconclusive: -0.25 [-0.57, +0.07] (95 %, p = 0.1, 8 tasks)
         >>> result.sign_flip_p_value, round(result.stderr, 3), round(result.stderr_unpaired, 3)
         (0.25, 0.134, 0.239)
         >>> paired_difference(before, [1, 0])
@@ -207,7 +211,7 @@ def _correlation(first: Floats, second: Floats) -> float | None:
     return min(max(float(one @ other) / math.sqrt(math.prod(spreads)), -1.0), 1.0)
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen(kw_only=True, repr=False)
 class UnpairedDifference(Record):
     """Result of `unpaired_difference`; ``str()`` shows the difference and Cliff's delta."""
 
@@ -235,20 +239,11 @@ class UnpairedDifference(Record):
     n_current: int
 
     def _line(self) -> str:
-        interval = "" if self.interval is None else f" {self.interval}"
-        found = "no difference detected: "
-        if self.interval is None:
-            found = ""
-        elif self.interval.low > 0.0:
-            found = "current is higher: "
-        elif self.interval.high < 0.0:
-            found = "current is lower: "
-        p = "" if self.p_value is None else f"p = {self.p_value:.2g}, "
+        stands_on = f"{self.n_baseline} and {self.n_current} values"
+        cliffs_delta = estimate(self.cliffs_delta, self.cliffs_delta_interval, "+")
         return (
-            f"{found}{rounded(self.delta, _size(self.interval), '+')}{interval} "
-            f"({p}{self.n_baseline} and {self.n_current} values), "
-            f"Cliff's delta {self.cliffs_delta:+.4g} {self.cliffs_delta_interval} "
-            f"(Mann-Whitney p = {self.mann_whitney_p_value:.2g})"
+            f"{_found(self.delta, self.interval, self.p_value, stands_on)}, Cliff's delta "
+            f"{cliffs_delta} (Mann-Whitney p = {self.mann_whitney_p_value:.2g})"
         )
 
 
@@ -300,9 +295,9 @@ def unpaired_difference(
         >>> python, rust = [1, 1, 0.5, 1, 1, 0, 1, 1] * 2, [0.5, 0, 0, 1, 0.5, 0] * 2
         >>> result = unpaired_difference(python, rust, bounds=(0, 1))
         >>> round(result.delta, 3), str(result.interval), round(result.p_value, 3)
-        (-0.479, '[-0.7198, -0.1106]', 0.008)
+        (-0.479, '[-0.72, -0.11]', 0.008)
         >>> round(result.cliffs_delta, 3), str(result.cliffs_delta_interval)
-        (-0.604, '[-0.8431, -0.1661]')
+        (-0.604, '[-0.84, -0.17]')
         >>> unpaired_difference(python, [])
         Traceback (most recent call last):
         ...
@@ -413,7 +408,7 @@ def _rank_sum_p_value(ranks: Floats, ties: Floats, n_old: int) -> float:
     return two_sided_p(off / spread, math.inf)
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen(kw_only=True, repr=False)
 class McNemarTest(Record):
     """Result of `mcnemar_test`: the p values, and the counts they came from; both by ``str()``."""
 
@@ -431,8 +426,9 @@ class McNemarTest(Record):
     n_fail_to_pass: int
 
     def _line(self) -> str:
+        n = self.n_pass_to_fail + self.n_fail_to_pass
         return (
-            f"{self.n_pass_to_fail} fell, {self.n_fail_to_pass} rose "
+            f"{self.n_pass_to_fail} of {counted(n, 'changed task')} fell "
             f"(mid-p = {self.mid_p_value:.2g}, exact p = {self.p_value:.2g})"
         )
 

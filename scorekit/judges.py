@@ -279,7 +279,7 @@ def judge_from_function(function: JudgeFunction, *, identity: str) -> Judge:
 
 
 def total_usage(usages: Iterable[object]) -> FrozenMapping[str, int] | None:
-    """Add tokens up by kind; None where none is told, and nothing where it is no count."""
+    """Add tokens up by kind; None where none is known, and nothing where it is no count."""
     known = [usage for usage in usages if is_mapping(usage)]
     total: dict[str, int] = {}
     for usage in known:
@@ -587,7 +587,7 @@ class CacheWarning(UserWarning):
     """
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen(kw_only=True, repr=False)
 class CacheStatistics(Record):
     """What a `CachedJudge` has been asked since it was made."""
 

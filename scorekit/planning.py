@@ -23,7 +23,8 @@ from scorekit._core.checks import (
 )
 from scorekit._core.columns import as_builtins, numbered
 from scorekit._core.roots import root
-from scorekit._sheet.model import Sheet, by_fields
+from scorekit._sheet.model import Fields, Sheet, by_fields
+from scorekit._sheet.values import counted, number
 from scorekit._stats.power import least_tasks, power_of_flags, power_of_normal
 from scorekit.errors import refuse, shown
 from scorekit.intervals import normal_quantile, proportion_interval, t_quantile
@@ -61,7 +62,7 @@ MOST_TASKS_ANYTIME = 10**9
 """Tasks up to which a run with repeated checks is planned."""
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen(kw_only=True, repr=False)
 class RequiredTasks(Record):
     """Result of `required_tasks`; ``str()`` is a sentence."""
 
@@ -579,7 +580,7 @@ def _anytime_tasks(fixed: int, design: _Design, options: dict[str, Any]) -> Requ
     )
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen(kw_only=True, repr=False)
 class EvaluationPlan(Record):
     """Result of ``VarianceComponents.plan()``: how many of each, and how sure the mean is then."""
 
@@ -613,7 +614,7 @@ MOST_REPEATS = 100
 """Repeats that a plan has at most."""
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen(kw_only=True, repr=False)
 class VarianceComponents(Record):
     """Result of `variance_components`: what scores differ by, from task to task and within one."""
 
@@ -647,6 +648,30 @@ class VarianceComponents(Record):
 
     It is large where attempts of a run resemble each other.  With one attempt at a task it
     includes theirs; None for one repeat."""
+
+    def _line(self) -> str:
+        named = {
+            "tasks": self.between_tasks,
+            "attempts": self.between_attempts,
+            "judgements": self.between_judgements,
+            "repeats": self.between_repeats,
+            "a task's repeats": self.task_by_repeat,
+        }
+        parts = [f"{number(one)} between {what}" for what, one in named.items() if one is not None]
+        tasks, attempts = counted(self.n_tasks, "task"), counted(self.n_attempts, "attempt")
+        return f"variances: {', '.join(parts)} (mean {number(self.mean)}, {tasks}, {attempts})"
+
+    def _sheet(self) -> Sheet:
+        cut = [f"estimated below 0, shown as 0: {', '.join(self.cut_to_zero)}"]
+        return Sheet(
+            "VarianceComponents",
+            self._line(),
+            (
+                *(cut if self.cut_to_zero else ()),
+                "plan(prices=..., budget=...) returns the numbers with the smallest error",
+                Fields(record=self, title="All fields", folded=True),
+            ),
+        )
 
     def stderr(
         self, *, n_tasks: int, n_attempts: int = 1, n_judgements: int = 1, n_repeats: int = 1

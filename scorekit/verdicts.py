@@ -14,7 +14,9 @@ from numpy.typing import NDArray
 from scorekit._core.attempts import Attempts
 from scorekit._core.roots import root
 from scorekit._core.sums import exact_mean
-from scorekit._sheet.model import Fields, Sheet
+from scorekit._core.text import rounded, spanned
+from scorekit._sheet.model import Estimate, Fields, Sheet, line_of
+from scorekit._sheet.values import counted, estimate, level_of
 from scorekit._stats.betting import betting_interval, boundary
 from scorekit._stats.bounded import Floats, Groups, grouped_error
 from scorekit._stats.exact_tests import permutation_p_value
@@ -35,7 +37,7 @@ POWER = 0.8
 UNDETECTABLE = "none, with so few cases even the largest change may be missed"
 """What stands for a minimum detectable effect where there is none."""
 
-OPEN = "the verdict must stand with all unknown outcomes failed, and with all of them passed"
+OPEN = "the verdict must stand if every missing outcome failed, and if every one passed"
 """What is said where an interval of known outcomes leaves out 0 and the verdict does not stand."""
 
 UNADJUSTED = "the interval is not adjusted, the verdict goes by the adjusted p value"
@@ -62,7 +64,6 @@ ROUNDING = 1e-12
 """Distance from 0 that is shown as none."""
 
 SUITE_SPECS = {
-    "change": "+z.3f",
     "p (fall)": ".2g",
     "p (worst bound)": ".2g",
     "p (adjusted)": ".2g",
@@ -76,7 +77,7 @@ Question = Literal["these cases", "cases like these", "the cases so far"]
 Outcome = Literal["regressed", "improved", "no change detected", "inconclusive"]
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen(kw_only=True, repr=False)
 class MarginVerdict(Record):
     """Whether the suite is no worse than by a margin: shown, not merely not refuted."""
 
@@ -96,12 +97,12 @@ class MarginVerdict(Record):
     """Cases of the baseline that a growing run does not have yet, so that it is undecided."""
 
     def _line(self) -> str:
-        low, high = self.interval.low, self.interval.high
+        ends = spanned(self.interval.low, self.interval.high, "+")
         unseen = f", {self.n_unseen} cases of the baseline to come" if self.n_unseen else ""
-        return f"margin {self.margin:g}: {self.verdict} [{low:+z.3f}, {high:+z.3f}]{unseen}"
+        return f"margin {self.margin:g}: {self.verdict} {ends}{unseen}"
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen(kw_only=True, repr=False)
 class SuiteVerdict(Record):
     """Whether the suite as a whole changed, judged from the cases that both sides have."""
 
@@ -174,13 +175,13 @@ class SuiteVerdict(Record):
     """Whether some case has more attempts in one run than in the other."""
 
     def _line(self) -> str:
-        cases = f"{self.n_cases} case{'s' * (self.n_cases != 1)}"
+        cases = counted(self.n_cases, "case")
         if self.n_groups is not None:
-            cases += f" in {self.n_groups} group{'s' * (self.n_groups > 1)}"
-        level = f"{100 * self.interval.confidence_level:.3g} %"
+            cases += f" in {counted(self.n_groups, 'group')}"
+        level = level_of(self.interval)
         moved = self.between
         if self.n_cases:
-            moved += f"{'; the others ' * bool(moved)}{self.delta:+z.3f} {_ends(self.interval)}"
+            moved += f"{'; the others ' * bool(moved)}{estimate(self.delta, self.interval, '+')}"
         so_far = f" so far, {self.n_unseen} cases to come" if self.n_unseen else ""
         return (
             f"{self.verdict}{so_far}, {moved} ({level}, {self.test}, {self._p_values()}, {cases})"
@@ -207,8 +208,9 @@ class SuiteVerdict(Record):
         return {
             "verdict": self.verdict,
             "between": None if bounds is None else f"{bounds[0]:+z.3f} to {bounds[1]:+z.3f}",
-            "change": self.delta if self.n_cases else None,
-            f"{100 * interval.confidence_level:.3g} % interval": _ends(interval),
+            f"change ({level_of(interval)})": Estimate(
+                self.delta if self.n_cases else None, interval, "+"
+            ),
             "test": self.test,
             "p (fall)": self.p_value,
             "p (worst bound)": self._worst,
@@ -227,12 +229,20 @@ class SuiteVerdict(Record):
         known = (self.p_value, self.worst_p_value)
         return None if self.adjusted_p_value in known else self.adjusted_p_value
 
+    @property
+    def _holds_for(self) -> str:
+        """Say which cases the verdict is about."""
+        if self.question == "cases like these":
+            return "for similar cases"
+        cases = counted(self.n_cases, "case")
+        return f"for the {cases} so far" if self.n_unseen else f"for these {cases} only"
+
     def _remarks(self) -> list[str]:
         """Return what else there is to say: its question, its power, the margin."""
-        found = [f"about {self.question}"]
+        found = [self._holds_for]
         if self.verdict not in ("regressed", "improved"):  # what could be found is no matter there
             effect = self.minimum_detectable_effect
-            stated = UNDETECTABLE if effect is None else f"{effect:.3f}"
+            stated = UNDETECTABLE if effect is None else f"{effect:.2g}"
             if self.n_cases:
                 found[0] += f"; minimum detectable effect (80 % power): {stated}"
             if self.cannot_see is not None:
@@ -250,7 +260,7 @@ class SuiteVerdict(Record):
         if self.is_taken_back:
             found.append(UNADJUSTED if self.delta_bounds is None else OPEN)
         if self.within_margin is not None:
-            found.append(str(self.within_margin))
+            found.append(line_of(self.within_margin))
         return found
 
     @property
@@ -263,8 +273,9 @@ class SuiteVerdict(Record):
         if self.n_unscored:
             why.append(f"{self.n_unscored} of {n_cases} cases not scored")
         if self.n_unknown:
-            why.append(f"{self.n_unknown} of {n_cases} cases with attempts of unknown outcome")
-        return f"between {low:+z.3f} and {high:+z.3f} ({', '.join(why)})"
+            why.append(f"{self.n_unknown} of {n_cases} cases with missing outcomes")
+        low_end, high_end = (rounded(end, low, high, "+") for end in (low, high))
+        return f"between {low_end} and {high_end} ({', '.join(why)})"
 
     @property
     def is_taken_back(self) -> bool:
@@ -290,17 +301,6 @@ class SuiteVerdict(Record):
             is_fine = effect is not None and effect <= threshold
             verdict = "no change detected" if is_fine else "inconclusive"
         return attrs.evolve(self, verdict=verdict)
-
-
-def _ends(interval: Interval) -> str:
-    """Return an interval of changes, with signs."""
-    return f"[{_end(interval.low)}, {_end(interval.high)}]"
-
-
-def _end(value: float) -> str:
-    """Return an end of an interval, with its sign also where it is all but zero."""
-    text = f"{value:+z.3f}"
-    return f"{value:+.1g}" if abs(value) > ROUNDING and float(text) == 0 else text
 
 
 class Asked(NamedTuple):
@@ -521,13 +521,14 @@ class _Repeats(NamedTuple):
 
     @staticmethod
     def _low(old: tuple[float, ...], new: tuple[float, ...], error: float) -> float:
-        """Return the least rise that permutation does not refute."""
+        """Return the least rise that permutation does not refute, up to *NEAR* too low."""
 
         def is_possible(step: int) -> int:
             shifted = tuple(one - (step * NEAR - 1.0) for one in new)
             return permutation_p_value(shifted, old) > error * (1.0 + ROUNDING)
 
-        return bisect_left(range(round(2.0 / NEAR)), 1, key=is_possible) * NEAR - 1.0
+        found = bisect_left(range(round(2.0 / NEAR)), 1, key=is_possible)
+        return max(found - 1, 0) * NEAR - 1.0
 
     def widen(self, bounds: Interval, delta: float, confidence_level: float) -> Interval:
         """Return bounds of a mean change that allow for the spread of repeats too."""

@@ -32,7 +32,7 @@ Sides: TypeAlias = tuple[Attempts, Attempts]
 Reach: TypeAlias = tuple[float | None, float, float]
 """The mean score of a case, and the least and the highest it may be."""
 
-FEW_CASES = 3
+FEW_CASES = 6
 """Cases in which repeats may differ on average such that some can be the same by chance."""
 
 PLAIN = frozenset({bool, int, float})
@@ -247,7 +247,7 @@ def read_side(name: str, run: object) -> Side:
         kind = run.get("kind")
         if isinstance(kind, str) and kind in _KINDS:
             refuse(name, f"a report, as {kind}.from_json(text) returns it", run, TypeError)
-        scores = _from_mapping(name, by_id(f"a case of {name}", run))
+        scores = read_mapping(name, by_id(f"a case of {name}", run), (0.0, 1.0))
     if scores is None:
         domain = "a CodeReport, a SqlReport or a mapping from case to score"
         if hasattr(run, "columns"):
@@ -261,23 +261,31 @@ def read_side(name: str, run: object) -> Side:
     return Side.of(scores)
 
 
-def _from_mapping(name: str, run: Mapping[str, Any]) -> ReportScores:
+SCORE: SuiteKey = "score", None
+"""The suite of a mapping."""
+
+
+def read_mapping(name: str, run: Mapping[str, Any], bounds: tuple[float, float]) -> ReportScores:
     """Read scores by case; of missing ones both ends are kept."""
-    suite: SuiteKey = "score", None
+    values = list(run.values())
+    if set(map(type, values)) <= PLAIN and _are_scores(values, bounds):  # there can be many
+        column = np.array(values, dtype=np.float64)
+        attempts = Attempts(column, np.ones(column.size, np.int64))
+        return ReportScores({SCORE: CaseScores(tuple(run), attempts)})
     known: dict[str, tuple[float, ...]] = {}
     ends: dict[str, Ends] = {}
     for case, value in run.items():
         items = list(value) if is_ordered(value) else [value]
-        if set(map(type, items)) <= PLAIN and _are_scores(items):  # of which there can be many
+        if set(map(type, items)) <= PLAIN and _are_scores(items, bounds):
             known[case] = tuple(map(float, items))
             continue
         unknown = list(map(is_missing, items))
         if not any(unknown):
-            known[case] = _scores(name, case, value)
+            known[case] = _scores(name, case, value, bounds)
             continue
         low, high = (
-            _scores(name, case, [end if is_missing(item) else item for item in items])
-            for end in (0.0, 1.0)
+            _scores(name, case, [end if is_missing(item) else item for item in items], bounds)
+            for end in bounds
         )
         ends[case] = low, high
         if not all(unknown):
@@ -285,21 +293,25 @@ def _from_mapping(name: str, run: Mapping[str, Any]) -> ReportScores:
                 one for one, is_none in zip(low, unknown, strict=True) if not is_none
             )
     failing: dict[tuple[SuiteKey, str], str] = {
-        (suite, case): UNKNOWN for case in ends if case not in known
+        (SCORE, case): UNKNOWN for case in ends if case not in known
     }
-    return ReportScores({suite: known} if known else {}, failing, ends={suite: ends})
+    return ReportScores({SCORE: known} if known else {}, failing, ends={SCORE: ends})
 
 
-def _are_scores(items: list[Any]) -> bool:
+def _are_scores(items: list[Any], bounds: tuple[float, float]) -> bool:
     """Tell whether numbers are scores; where NaN is among them, their sum is NaN."""
-    return bool(items) and 0.0 <= min(items) <= max(items) <= 1.0 and not math.isnan(sum(items))
+    low, high = bounds
+    return bool(items) and low <= min(items) <= max(items) <= high and not math.isnan(sum(items))
 
 
-def _scores(side: str, case: object, value: object) -> tuple[float, ...]:
+def _scores(
+    side: str, case: object, value: object, bounds: tuple[float, float]
+) -> tuple[float, ...]:
     name = f"{side}[{shown(case)}]"
     if isinstance(value, str):
-        refuse(name, "a score in [0, 1], True, False, or a sequence of them", value, TypeError)
-    return check_scores(name, value, 0.0, 1.0)
+        domain = f"a score in [{bounds[0]:g}, {bounds[1]:g}], True, False, or a sequence of them"
+        refuse(name, domain, value, TypeError)
+    return check_scores(name, value, *bounds)
 
 
 class Paired(NamedTuple):
