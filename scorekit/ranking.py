@@ -227,8 +227,8 @@ def compare_models(
 
     Raises:
         InputError: If fewer than two models have a known outcome, there is no task that all have,
-            a report lacks *metric*, or a number is out of range or of *bounds*. Also if attempts are unequal and
-            there are no *bounds*.
+            a report lacks *metric*, or a number is out of range or of *bounds*. Also if attempts
+            are unequal and there are no *bounds*.
         TypeError: If *scores* is none of the above, or a score not a number.
 
     Notes:
