@@ -139,7 +139,7 @@ def test_attempts_that_were_lost_leave_pass_at_k_unknown() -> None:
     for insufficient in ("drop", "nan"):
         given: dict[str, Any] = {"model": "m", "passed": lost, "insufficient": insufficient}
         report = scorekit.code_report_from_columns(k=(1, 3), **given)
-        assert str(report.models[0].pass_at_k[1]) == "pass@3 = nan [0, 1] (0 of 4 tasks)"
+        assert str(report.models[0].pass_at_k[1]) == "pass@3 = nan [0, 1] (95 %, 0 of 4 tasks)"
         assert report.models[0].unknown_bounds["pass@3"] == (1.0, 1.0)
     with pytest.raises(InputError, match=r"^k must be at most 3 for model 'm', whose cases have"):
         scorekit.code_report_from_columns(model="m", passed=lost, insufficient="drop", k=(1, 4))
