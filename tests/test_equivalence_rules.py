@@ -127,6 +127,7 @@ FIRING: dict[str, Sequence[str]] = {
         "SELECT rank * pay, boss - pay FROM e",
     ],
     "EXISTS subquery simplified": [
+        "SELECT id FROM d WHERE EXISTS (SELECT COUNT(*) WHERE d.size = 1)",
         "SELECT id FROM d WHERE EXISTS (SELECT boss FROM e WHERE pay = d.id GROUP BY boss)",
         "SELECT id FROM d WHERE EXISTS (SELECT boss FROM e WHERE pay = d.id GROUP BY boss HAVING COUNT(*) > 1)",
         "SELECT id FROM d WHERE EXISTS (SELECT COUNT(*) FROM e WHERE pay = d.id)",
@@ -906,6 +907,7 @@ NEAR: dict[str, Sequence[str]] = {
         "SELECT x.a FROM (SELECT a, b FROM n ORDER BY b LIMIT 2) x LIMIT 1",
     ],
     "EXISTS taken apart": [
+        "SELECT id FROM d WHERE EXISTS (SELECT pay FROM e EXCEPT SELECT a FROM n)",
         "SELECT id FROM d WHERE EXISTS (SELECT 1 FROM n, n x WHERE n.a = d.size AND x.b > n.b)",
         "SELECT id FROM d WHERE EXISTS (SELECT 1 FROM n WHERE n.a = d.size AND n.b > d.id)",
     ],
@@ -1064,6 +1066,7 @@ NEAR: dict[str, Sequence[str]] = {
 
 SAME: dict[str, Sequence[tuple[str, str]]] = {
     "EXISTS subquery simplified": [
+        ("SELECT id FROM d WHERE EXISTS (SELECT 1 WHERE size > 1)", "SELECT id FROM d WHERE size > 1"),
         ("SELECT id FROM d WHERE NOT EXISTS (SELECT 1 WHERE 1 = 0)", "SELECT id FROM d"),
     ],
     "derived table inlined": [
