@@ -936,6 +936,7 @@ NEAR: dict[str, Sequence[str]] = {
         "SELECT x.k, y.k FROM (SELECT a, COUNT(*) AS k FROM n GROUP BY a) x JOIN (SELECT boss, COUNT(*) AS k FROM e GROUP BY boss) y ON x.a = y.boss",
     ],
     "GROUP BY to scalar subqueries": [
+        "SELECT a, COUNT(*) FROM n WHERE a = 1 GROUP BY a UNION ALL SELECT pay, 1 FROM e",
         "SELECT DISTINCT e.pay FROM e, n WHERE n.a = e.pay",
         "SELECT DISTINCT e.id, n.b FROM e, n WHERE n.a = e.pay",
         "SELECT e.id, n.b, COUNT(*) FROM e, n WHERE n.a = e.pay GROUP BY e.id, n.b",
@@ -1065,6 +1066,9 @@ NEAR: dict[str, Sequence[str]] = {
 
 
 SAME: dict[str, Sequence[tuple[str, str]]] = {
+    "nested aggregates merged": [
+        ("SELECT x.a, COUNT(*) FROM (SELECT a FROM n WHERE a = 1 UNION ALL SELECT pay FROM e) x GROUP BY x.a", "SELECT x.a, SUM(x.k) FROM (SELECT a, COUNT(*) AS k FROM n WHERE a = 1 GROUP BY a UNION ALL SELECT pay, COUNT(*) FROM e GROUP BY pay) x GROUP BY x.a"),
+    ],
     "EXISTS subquery simplified": [
         ("SELECT id FROM d WHERE EXISTS (SELECT 1 WHERE size > 1)", "SELECT id FROM d WHERE size > 1"),
         ("SELECT id FROM d WHERE NOT EXISTS (SELECT 1 WHERE 1 = 0)", "SELECT id FROM d"),

@@ -1337,7 +1337,8 @@ def values_for_groups(select: Select, view: View) -> Node | None:
     given = rows.determined(keys)
     shown = [t for t in select.tables if given.sources.issuperset(local_sources((t,)))]
     hidden = [t for t in select.tables if t not in shown]
-    if not hidden or not (shown or select.keys):
+    alone = select.keys and not view.arm  # an arm may yet be merged with the groups around it
+    if not hidden or not (shown or alone):
         return None
     sources = frozenset(local_sources(hidden))
     new: dict[Column, Scalar] = {}
