@@ -1328,9 +1328,9 @@ class SqlReport(Report):
         )
 
     def _sheet(self) -> Sheet:
-        told = [self._metric(name) for name in METRICS]
-        rows = [row for some, _ in told for row in some]
-        lines = [line for _, line in told if line]
+        found = [self._metric(name) for name in METRICS]
+        rows = [row for some, _ in found for row in some]
+        lines = [line for _, line in found if line]
         notes: list[str] = []
         if self.n_by_method:
             notes.append(
