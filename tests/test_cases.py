@@ -620,7 +620,7 @@ def test_reports_compare_metric_by_metric() -> None:
     assert "query_correctness" not in result.suites
     assert result.suite == result.suites["table_accuracy"]
     message = (
-        r"; 30 cases newly failing\n(.*\n)*  newly failing \(judge_failure\): q0, q1, q2, q3, q4 "
+        r"; 30 cases newly unscored\n(.*\n)*  newly unscored \(judge_failure\): q0, q1, q2, q3, q4 "
         r"and 25 more\n"
         r"  Undecided, left out: query_correctness of 0 cases in the baseline, 30 now\n"
         r"  case .*\n  q0 "
@@ -628,7 +628,7 @@ def test_reports_compare_metric_by_metric() -> None:
     with pytest.raises(RegressionError, match=message):
         result.raise_for_regressions()
     assert "Suite, table_accuracy: regressed" in result.to_text()
-    assert "Newly failing: 30" in result.to_markdown()
+    assert "Newly unscored: 30" in result.to_markdown()
     back = compare_reports(after, before)
     assert (back.new_cases, back.newly_failing, back.has_regressions) == ((), (), False)
 
@@ -1481,7 +1481,7 @@ def test_two_models_are_told_apart() -> None:
     assert [row["model"] for row in small.to_rows()] == ["7", "7"]
     assert SqlReport.from_json(small.to_json()) == small
     two = compare_reports(large, small)
-    assert str(two).startswith("Comparison of 7 with large\n")
+    assert str(two).splitlines()[0].endswith("(7 compared with large, 2 cases)")
     assert two.suite.question == "cases like these"
     assert compare_reports(large, again).baseline_name == "the baseline"
     assert score_sql_cases([case()]).model is None

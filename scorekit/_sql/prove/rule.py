@@ -18,7 +18,7 @@ import attrs
 from scorekit._sql.definitions import Reference
 from scorekit._sql.prove.dependencies import Determined, Relation, at_most_one
 from scorekit._sql.prove.logic import Mode
-from scorekit._sql.prove.normal import Arm
+from scorekit._sql.prove.normal import Arm, Sorted
 from scorekit._sql.prove.scope import NOTHING, Rests, Scope
 from scorekit._sql.tree import (
     FALSE,
@@ -28,6 +28,7 @@ from scorekit._sql.tree import (
     Query,
     Scalar,
     Select,
+    SetOperation,
     Source,
     Table,
     conjunction,
@@ -143,6 +144,22 @@ class View:
     def kind_of_output(self, query: Query, place: int) -> str:
         """Return the kind of an output of a query."""
         return self._scope.kind_of_output(query, place)
+
+    def converts(self, query: SetOperation, place: int) -> bool:
+        """Say whether a set operation may convert values of an output to the type of others."""
+        types = self._types(query, place)
+        return None in types or len(types) > 1
+
+    def _types(self, query: Query, place: int) -> set[object]:
+        if isinstance(query, SetOperation):
+            return {one for arm in query.arms for one in self._types(arm, place)}
+        if isinstance(query, Sorted):
+            return self._types(query.query, place)
+        if not isinstance(query, Select) or place >= len(query.outputs):
+            return {None}
+        output = query.outputs[place]
+        facts = Relation.of(query.tables, (), self._scope).facts
+        return set() if output == NULL else {facts.unconverted_type(output)}
 
     def exact(self, value: Scalar, tables: Iterable[Table] = ()) -> bool:
         """Say whether equal values of an expression are the same to every function."""

@@ -15,10 +15,10 @@ from typing import Final, NamedTuple
 
 import attrs
 
-from scorekit._sql.kinds import LOOSE_TYPES, UNCASED
+from scorekit._sql.kinds import LOOSE_TYPES, NUMBERS, UNCASED
 from scorekit._sql.prove.normal import As, unconverted
 from scorekit._sql.prove.order import Number
-from scorekit._sql.prove.scope import NOTHING, Rests, Scope
+from scorekit._sql.prove.scope import NOTHING, Rests, Scope, aggregate_of, is_count
 from scorekit._sql.tree import (
     NULL,
     Aggregate,
@@ -76,6 +76,7 @@ _TIME_TEXT = re.compile(
 )
 _DAY = re.compile(r"\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])\Z", re.ASCII)
 _PLAIN_TEXT = re.compile(r"(?:[!-~](?:[ -~]*[!-~])?)?\Z", re.ASCII)
+_VARYING = re.compile(r"(?i)n?varchar|text")
 _TESTS: Final = frozenset({"is", "nullsafeeq", "nullsafeneq"})
 
 
@@ -242,6 +243,10 @@ class Scalars:
         if isinstance(value, Cast):
             family = _FAMILY.get(value.kind)
             return None if self.loose and family in ("time", "boolean") else family
+        if aggregate_of(value) is not None:
+            kind = self.scope.kind(value)
+            real = "number" if self.dialect == "sqlite" else "real"
+            return {"real": real}.get(kind, "number") if kind in NUMBERS else None
         return None
 
     def _of_arithmetic(self, *operands: Scalar) -> str | None:
@@ -258,6 +263,8 @@ class Scalars:
             kind = self.scope.kind(value)
             truth = kind == "boolean" and self.dialect in TRUE_BOOLEANS
             return truth or (not self.loose and kind in ("integer", "natural"))
+        if isinstance(value, ScalarQuery):
+            return is_count(value)
         if isinstance(value, Aggregate):
             if value.function == "count" or value.operand is None:
                 return True
@@ -294,49 +301,56 @@ class Scalars:
             return ("boolean",)
         if isinstance(value, Apart):
             return self.type_of(value.value)
-        if isinstance(value, Column):
-            column = self.scope.column(value)
-            if column is None or column.limits.padded or column.limits.converts:
+        kind = self.scope.kind(value)
+        column = self.scope.column(value)
+        if column is not None:
+            limits = column.limits
+            if limits.padded or limits.converts:
                 return None
-            kind = {"natural": "integer"}.get(column.kind, column.kind)
-            if kind == "number":
-                return (kind, column.limits.scale)
-            return (kind,) if kind in ("integer", "real", "text", "boolean") else None
-        if isinstance(value, Cast):
-            varying = re.match(r"(?i)n?varchar|text", value.type)
-            return (value.kind,) if varying or value.kind in ("integer", "real") else None
-        if isinstance(value, Aggregate | Function) and self.family(value) == "text":
-            return ("text",)
-        if self.family(value) == "number" and self.is_whole(value):
-            return ("integer",)
-        return None
+            if kind in ("number", "time"):
+                return kind, limits.scale, limits.timed
+        if isinstance(value, Cast) and kind == "text" and not _VARYING.match(value.type):
+            return None
+        if kind == "number" and isinstance(value, Aggregate | Arithmetic):
+            of = [self.type_of(one) for one in value.children if isinstance(one, Scalar)]
+            name = value.function if isinstance(value, Aggregate) else value.operator
+            return None if None in of else (name, *of)
+        kind = "integer" if kind == "natural" else kind
+        return (kind,) if kind in ("integer", "real", "text", "boolean") else None
+
+    def unconverted_type(self, value: Scalar) -> object:
+        """Return what values have in common of which a set operation converts none, or None."""
+        affinity = self.affinity(value)
+        if self.dialect == "sqlite":
+            return (affinity,)
+        found = self.type_of(value)
+        return None if found is None else (found, affinity)
 
     def affinity(self, value: Scalar) -> object:
         """Return what makes SQLite convert the value that *value* is compared to, if anything."""
         if not self.loose:
             return None
-        if isinstance(value, Column) and self._is_stored(value):
+        query = self.scope.derived.get(value.source) if isinstance(value, Column) else None
+        if isinstance(value, Column) and query is not None and value.name.isdigit():
+            arms = query.arms if isinstance(query, SetOperation) else (query,)
+            several = {
+                self.affinity(arm.outputs[int(value.name)])
+                for arm in arms
+                if int(value.name) < len(arm.outputs)
+            }
+            return several.pop() if len(several) == 1 else value
+        if isinstance(value, Column):
             family = None if self._converts(value) else _FAMILY.get(self.scope.kind(value))
             return value if family is None else family == "text"
         if isinstance(value, Cast):
             return value.kind
-        return value if isinstance(value, ScalarQuery | OpenName) else None
-
-    def _is_stored(self, value: Scalar) -> bool:
-        """Say whether a column is that of a table, and so converts what it is compared with."""
-        query = self.scope.derived.get(value.source) if isinstance(value, Column) else None
-        if query is None or not isinstance(value, Column):
-            return isinstance(value, Column)
-        arms = query.arms if isinstance(query, SetOperation) else (query,)
-        place = int(value.name) if value.name.isdigit() else -1
-        return all(
-            0 <= place < len(arm.outputs) and self._is_stored(arm.outputs[place]) for arm in arms
-        )
+        open_ = isinstance(value, ScalarQuery | OpenName) and aggregate_of(value) is None
+        return value if open_ else None
 
     def is_natural(self, value: Scalar) -> bool:
         """Say whether a value is never negative: a count, or of a type without signs."""
-        if isinstance(value, Aggregate):
-            return value.function == "count"
+        if isinstance(value, Aggregate | ScalarQuery):
+            return is_count(value)
         natural = isinstance(value, Column) and self.scope.kind(value) == "natural"
         return natural and not self.loose
 
@@ -344,7 +358,7 @@ class Scalars:
 
     def difference(self, a: Scalar, b: Scalar) -> Difference:
         """Return what *a* compared to *b* is a matter of."""
-        a, b = unconverted(a), unconverted(b)
+        a, b = self._untyped(a), self._untyped(b)
         first, second = self._adapted(a, b), self._adapted(b, a)
         if first == second:
             return Difference(NOUGHT, NOUGHT, 0)
@@ -364,6 +378,11 @@ class Scalars:
         nodes = Side(low, high, 0), Side(low, high, 1)
         return Difference(*(nodes if first == low else (nodes[1], nodes[0])), 0)
 
+    def _untyped(self, value: Scalar) -> Scalar:
+        """Return what equals a value, set apart where an aggregate of it has no affinity."""
+        plain = unconverted(value)
+        return Apart(plain) if self.loose and plain != value else plain
+
     def _adapted(self, value: Scalar, other: Scalar) -> Scalar:
         """Return a literal as the column that it is compared to reads it."""
         if isinstance(value, Apart):
@@ -372,7 +391,7 @@ class Scalars:
         day = self.day(value)
         if day is not None:
             return day if self.family(other) == "time" else value
-        bound = not self.loose or self._is_stored(other)
+        bound = not self.loose or self.affinity(other) is False
         if isinstance(value, Literal) and value.kind == "text" and bound:
             whole = self.family(other) == "number" and _WHOLE_TEXT.match(value.text)
             return integer(int(value.text)) if whole else value
