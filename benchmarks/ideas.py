@@ -222,9 +222,9 @@ def _year_otherwise(query: Query, rng: random.Random, *, equal: bool) -> exp.Exp
         match = re.fullmatch(
             r"STRFTIME\('%Y', (.+)\)|SUBSTR(?:ING)?\((.+), 1, 4\)", text, re.IGNORECASE
         )
-        year = re.fullmatch(r"'(\d{4})'", node.right.sql("sqlite"))
-        if match and year:
-            found.append((node, match[1] or match[2], int(year[1])))
+        stated = re.fullmatch(r"'(\d{4})'", node.right.sql("sqlite"))
+        if match and stated:
+            found.append((node, match[1] or match[2], int(stated[1])))
     if not found:
         return None
     node, column, year = rng.choice(found)

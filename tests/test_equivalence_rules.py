@@ -428,6 +428,9 @@ FIRING: dict[str, Sequence[str]] = {
         "SELECT COUNT(*) FROM e LIMIT 2",
         "SELECT x.pay FROM (SELECT pay, rank FROM e ORDER BY id LIMIT 1) x ORDER BY x.rank LIMIT 4",
         "SELECT 1 FROM e HAVING COUNT(*) > 1 ORDER BY COUNT(*) LIMIT 1",
+        "SELECT x.a FROM (SELECT a, b FROM n ORDER BY b LIMIT 1) x LIMIT 3",
+        "SELECT x.one FROM (SELECT 1 AS one, COUNT(*) AS k FROM n) x ORDER BY x.k LIMIT 1",
+        "SELECT x.a FROM (SELECT a, b FROM n ORDER BY c LIMIT 1) x ORDER BY x.b LIMIT 3",
     ],
     "redundant ORDER BY item removed": [
         "SELECT rank FROM e ORDER BY id, pay LIMIT 2",
@@ -653,6 +656,7 @@ NEAR: dict[str, Sequence[str]] = {
     ],
     "unused outer join removed": [
         "SELECT e.pay FROM e LEFT JOIN n ON n.a = e.boss",
+        "SELECT SUM(e.pay) FROM e LEFT JOIN n ON n.a = e.boss",
     ],
     "IS NULL of an outer join to NOT EXISTS": [
         "SELECT d.name FROM d LEFT JOIN n ON n.a > d.size WHERE n.c IS NULL",
@@ -791,6 +795,7 @@ NEAR: dict[str, Sequence[str]] = {
         "mysql any: SELECT e.id, x.t, LENGTH(x.t) FROM e, (SELECT DISTINCT t FROM v) x",
         "SELECT e.id, x.v FROM e, (SELECT x AS v FROM v UNION SELECT a FROM n) x WHERE CAST(x.v AS CHAR(9)) = '1'",
         "SELECT e.id, x.v FROM e, (SELECT a AS v FROM n) x",
+        "sqlite: SELECT e.id, x.a, SUM(e.pay) FROM e, (SELECT DISTINCT a FROM n) x GROUP BY e.id, x.a",
     ],
     "nested aggregates merged": [
         "SELECT SUM(x.k), MAX(x.a) FROM (SELECT a, COUNT(b) AS k FROM n GROUP BY a) x",
@@ -815,6 +820,8 @@ NEAR: dict[str, Sequence[str]] = {
         "SELECT MAX(x.m) FROM (SELECT a, MAX(b) AS m FROM n GROUP BY a) x WHERE x.a > 1",
         "SELECT MAX(x.m) FROM (SELECT a, MAX(b) AS m FROM n GROUP BY a) x, e",
         "postgres mysql any: SELECT MAX(x.m) FROM (SELECT MAX(pay) AS m FROM e GROUP BY boss UNION ALL SELECT MAX(t) FROM v GROUP BY boss) x",
+        "SELECT SUM(x.k) FROM (SELECT COUNT(*) AS k FROM n UNION SELECT COUNT(*) FROM e) x",
+        "SELECT 1 + (x.x - 1), SUM(x.k) FROM (SELECT x, COUNT(*) AS k FROM v GROUP BY x) x GROUP BY x.x",
     ],
     "nested set operations flattened": [
         "SELECT pay FROM e UNION ALL (SELECT a FROM n UNION SELECT size FROM d)",
@@ -849,6 +856,7 @@ NEAR: dict[str, Sequence[str]] = {
         "SELECT x.v FROM (SELECT pay AS v FROM e UNION ALL SELECT t FROM v) x, d WHERE x.v > '1'",
         "SELECT x.v FROM (SELECT pay + 1 AS v FROM e UNION ALL SELECT t FROM v) x, d WHERE x.v = 1",
         "postgres mysql any: SELECT x.v FROM (SELECT day AS v FROM v UNION ALL SELECT at FROM v) x, d WHERE CAST(x.v AS CHAR(19)) > '1'",
+        "SELECT x.v, d.id FROM (SELECT a AS v FROM n EXCEPT ALL SELECT pay FROM e) x, d",
     ],
     "DISTINCT before LIMIT 1 removed": [
         "SELECT DISTINCT size FROM d ORDER BY size LIMIT 2",
@@ -895,6 +903,7 @@ NEAR: dict[str, Sequence[str]] = {
         "SELECT x.pay FROM (SELECT pay FROM e ORDER BY id LIMIT 1) x LIMIT 1 OFFSET 1",
         "SELECT COUNT(*) FROM e LIMIT 0",
         "SELECT a FROM n WHERE a = 1 LIMIT 1",
+        "SELECT x.a FROM (SELECT a, b FROM n ORDER BY b LIMIT 2) x LIMIT 1",
     ],
     "EXISTS taken apart": [
         "SELECT id FROM d WHERE EXISTS (SELECT 1 FROM n, n x WHERE n.a = d.size AND x.b > n.b)",

@@ -957,7 +957,7 @@ class _Reader:
         """Read one item of a FROM, perhaps without what is joined to it, and make it visible."""
         inner = node.this if isinstance(node, exp.Subquery) else None
         if isinstance(inner, exp.Table) or (
-            isinstance(inner, exp.Subquery) and inner.args.get("joins")
+            isinstance(inner, exp.Subquery) and not node.args.get("alias")
         ):
             _check(node, "this")
             return self._nested(inner, scope)

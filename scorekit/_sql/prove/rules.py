@@ -1090,6 +1090,7 @@ def _merged(select: Select, table: Derived, view: View) -> Select | None:
             if name == "count" and select.keys is None and not some_row:
                 return None
             whole: Scalar = Aggregate(name, this)
+            # spelling: a least value as a sum is only of another type
             found[agg] = As("sum", whole) if agg.function == "sum" else whole
     aggregates: dict[Aggregate, Scalar] = dict.fromkeys(aggregates_in(select), NULL)
     rest = [with_aggregates(part, aggregates) for part in parts_of_groups(select)]
@@ -1997,7 +1998,7 @@ def as_distinct(query: Query) -> Query:
         return attrs.evolve(query, distinct=True)
     if isinstance(query, SetOperation) and (query.distinct or query.operator == "union"):
         return attrs.evolve(query, distinct=True)
-    return SetOperation("union", True, (query, query))  # noqa: FBT003 - as SQL has it
+    return SetOperation("union", distinct=True, arms=(query,))
 
 
 @rule("INTERSECT or EXCEPT to EXISTS", SetOperation)
@@ -2040,7 +2041,10 @@ def pushed_into_union(select: Select, view: View) -> Node | None:
         query = table.query
         if not isinstance(query, SetOperation):
             continue
-        if query.operator != "union" or query.distinct or len(query.arms) > MAX_ARMS:
+        if query.operator != "union" or query.distinct:
+            continue
+        # spelling: a bound of work
+        if len(query.arms) > MAX_ARMS:
             continue
         rest = attrs.evolve(select, tables=(*select.tables[:place], *select.tables[place + 1 :]))
         if is_open(rest):
@@ -2224,9 +2228,11 @@ def one_of_repeated(query: Sorted, _: View) -> Node | None:
 def one_row_limited(query: Sorted, view: View) -> Node | None:
     """Of at most one row a LIMIT takes all, and nothing sorts it."""
     inner = query.query
+    if query.offset or query.limit == 0:
+        return None
     if isinstance(inner, Sorted) and inner.limit == 1 and inner.width == query.width:
-        return inner if query.limit != 0 and not query.offset else None
-    if query.offset or query.limit == 0 or not isinstance(inner, Select):
+        return inner
+    if not isinstance(inner, Select):
         return None
     if inner.keys is not None or (query.limit is None and not query.items):
         return None
@@ -2317,13 +2323,11 @@ def projected_first(select: Select, _: View) -> Node | None:
     if len(select.tables) != 1 or select.where != TRUE:
         return None
     (table,) = select.tables
-    query = table.query if isinstance(table, Derived) and not table.shared else None
+    if not isinstance(table, Derived) or table.shared:
+        return None
+    query = table.query
     inner = query.query if isinstance(query, Sorted) else None
-    if (
-        not isinstance(table, Derived)
-        or not isinstance(query, Sorted)
-        or not isinstance(inner, Select)
-    ):
+    if not isinstance(query, Sorted) or not isinstance(inner, Select):
         return None
     if select.keys is not None or select.aggregates:
         return None
