@@ -606,6 +606,9 @@ class Comparison(Report):
             return f"cannot tell: {why} ({compared})"
         if fallen and self.single_cases == "tested":
             parts.append(counted(len(fallen), "case", " dropped significantly"))
+        blind = [name for name, one in self.suites.items() if one.cannot_see]
+        if len(blind) < len(self.suites):
+            parts += [f"cannot see a loss of {listed(blind, FEW_NAMES)}"] * bool(blind)
         if missed := self.newly_missed_unsafe:
             parts.append(_named("unsafe query", "no longer caught", missed).head)
         if self.removed_cases:

@@ -159,7 +159,7 @@ FIRING: dict[str, Sequence[str]] = {
         "SELECT (SELECT a FROM n WHERE 1 = 0 GROUP BY a) FROM e",
         "SELECT (SELECT COUNT(*) FROM n WHERE FALSE), (SELECT 1 WHERE FALSE) FROM e",
     ],
-    "double NOT removed": [
+    "NOT of a comparison or of NOT removed": [
         "SELECT NOT NOT pay < 2, NOT NOT pay FROM e",
         "SELECT id FROM e WHERE NOT NOT (pay <= 1 OR NOT NOT rank)",
     ],
@@ -195,6 +195,7 @@ FIRING: dict[str, Sequence[str]] = {
         "SELECT d.name, n.c FROM d LEFT JOIN n ON n.a = d.id WHERE n.b = 1 OR n.a + 1 > d.size",
     ],
     "full join to left join": [
+        "SELECT e.id, d.size FROM e FULL JOIN d ON e.d_id = d.id",
         "SELECT e.id, d.id FROM e FULL JOIN d ON e.boss = d.id WHERE COALESCE(d.size, 0) > 0 AND e.rank > 0",
         "SELECT e.id, d.id FROM e FULL JOIN d ON e.boss = d.id WHERE d.size > 0 OR d.name = 'x'",
         "SELECT e.id, d.id FROM (SELECT * FROM e WHERE rank > 0) e FULL JOIN (SELECT * FROM d WHERE size > 0) d ON e.boss = d.id WHERE d.size > 0",
@@ -500,6 +501,7 @@ FIRING: dict[str, Sequence[str]] = {
         "SELECT d.id, COUNT(n.a) FROM d LEFT JOIN e ON e.id = d.size LEFT JOIN n ON n.a = d.size WHERE d.size > 0 GROUP BY d.id",
     ],
     "comparison with an aggregate to EXISTS": [
+        "SELECT id FROM d WHERE size >= (SELECT MAX(a) FROM n WHERE n.b = d.id) OR size < (SELECT MIN(a) FROM n)",
         "SELECT id, (SELECT COUNT(*) FROM n WHERE n.a = d.size) > 0, 1 > (SELECT COUNT(n.a) FROM n WHERE n.b = d.size) FROM d",
         "SELECT id FROM d WHERE (SELECT COUNT(n.a) FROM n WHERE n.b = d.size) <> 0 OR NOT (SELECT COUNT(*) FROM n WHERE n.a = d.size) = 0",
         "SELECT id FROM d WHERE (SELECT COUNT(DISTINCT n.a) FROM n WHERE n.b = d.size) >= 1 AND (SELECT COUNT(*) FROM n) + 1 <= 1",
@@ -509,6 +511,7 @@ FIRING: dict[str, Sequence[str]] = {
         "postgres sqlite: SELECT id FROM d WHERE (SELECT COUNT(DISTINCT v.u) FROM v WHERE v.boss = d.id AND v.u IN ('x', 'y')) = 2",
     ],
     "row that is there anyway": [
+        "SELECT e.id FROM e, n WHERE n.a = e.pay AND EXISTS (SELECT 1 FROM e x, n y WHERE y.a = x.pay AND x.rank = e.rank)",
         "SELECT a FROM n WHERE EXISTS (SELECT 1 FROM n x WHERE x.b = n.b)",
         "SELECT a FROM n WHERE a > 1 AND EXISTS (SELECT 1 FROM n x WHERE x.a = n.a AND x.a > 0)",
         "SELECT a, EXISTS (SELECT 1 FROM n x WHERE x.b = n.b) FROM n",
@@ -582,7 +585,9 @@ FIRING: dict[str, Sequence[str]] = {
         "SELECT x.pay FROM (SELECT pay, ROW_NUMBER() OVER (ORDER BY id) AS r FROM e) x WHERE x.r < 3",
         "SELECT x.pay FROM (SELECT pay, ROW_NUMBER() OVER (ORDER BY id) AS r FROM e) x WHERE x.r > 1",
     ],
-    "first value of an order to join": [
+    "value of a single row to join": [
+        "SELECT id FROM e WHERE boss = (SELECT id FROM d WHERE d.id = 1)",
+        "SELECT id FROM e WHERE rank = (SELECT size FROM d WHERE d.id = e.boss)",
         "SELECT id FROM e WHERE boss = (SELECT a FROM n ORDER BY b, a LIMIT 1)",
         "SELECT id FROM e WHERE boss = (SELECT d_id FROM e GROUP BY d_id ORDER BY COUNT(*) DESC LIMIT 1)",
     ],
@@ -950,15 +955,15 @@ NEAR: dict[str, Sequence[str]] = {
     ],
     "comparison with an aggregate to EXISTS": [
         "SELECT id FROM d WHERE (SELECT COUNT(*) FROM n WHERE n.a = d.size) > 1 OR (SELECT COUNT(*) FROM n WHERE n.a = d.size) <> 1",
-        "SELECT id FROM d WHERE size > (SELECT MAX(a) FROM n WHERE n.b = d.id) OR size <= (SELECT MIN(a) FROM n) OR (SELECT SUM(a) FROM n) > 0",
-        "SELECT id, size < (SELECT MAX(a) FROM n WHERE n.b = d.id) FROM d WHERE NOT size < (SELECT MAX(a) FROM n WHERE n.b = d.id)",
+        "SELECT id FROM d WHERE size = (SELECT MAX(a) FROM n WHERE n.b = d.id) OR size <> (SELECT MIN(a) FROM n) OR (SELECT SUM(a) FROM n) > 0",
+        "SELECT id, size < (SELECT MAX(a) FROM n WHERE n.b = d.id) FROM d",
         "SELECT id FROM d WHERE (SELECT COUNT(*) FROM n WHERE n.b = d.id AND n.a IN (1, 2)) = 2",
         "SELECT id FROM d WHERE (SELECT COUNT(DISTINCT n.b) FROM n WHERE n.b = d.id AND n.a IN (1, 2)) = 2",
         "SELECT id FROM d WHERE (SELECT COUNT(DISTINCT n.a) FROM n WHERE n.b = d.id AND n.a IN (1, 2, 3)) = 2",
         "SELECT id FROM d WHERE (SELECT COUNT(DISTINCT n.a) FROM n WHERE n.b = d.id AND n.a IN (1, 2)) <= 2",
         "mysql any: SELECT id FROM d WHERE (SELECT COUNT(DISTINCT v.u) FROM v WHERE v.boss = d.id AND v.u IN ('x', 'X')) = 2",
         "SELECT id FROM d WHERE name < (SELECT MAX(c) FROM n WHERE n.b = d.id)",
-        "SELECT rank FROM e GROUP BY rank HAVING MAX(pay) < (SELECT MAX(a) FROM n)",
+        "SELECT rank, COUNT(*) FROM e GROUP BY rank HAVING MAX(pay) < (SELECT MAX(a) FROM n)",
     ],
     "row that is there anyway": [
         "SELECT a FROM n WHERE EXISTS (SELECT 1 FROM n x WHERE x.a = n.a)",
@@ -1047,7 +1052,9 @@ NEAR: dict[str, Sequence[str]] = {
         "SELECT x.b FROM (SELECT b, ROW_NUMBER() OVER (ORDER BY a) AS r FROM n) x WHERE x.r > 2",
         "SELECT x.b, x.r FROM (SELECT b, ROW_NUMBER() OVER (ORDER BY a) AS r FROM n) x WHERE x.r = 2",
     ],
-    "first value of an order to join": [
+    "value of a single row to join": [
+        "SELECT id FROM e WHERE rank = (SELECT a FROM n WHERE n.b = e.boss)",
+        "SELECT id FROM e WHERE rank < (SELECT size FROM d WHERE d.id = e.boss)",
         "SELECT id FROM e WHERE boss < (SELECT a FROM n ORDER BY b, a LIMIT 1)",
         "SELECT id FROM e WHERE boss = (SELECT a FROM n WHERE n.b = e.rank ORDER BY b, a LIMIT 1)",
         "SELECT id FROM e WHERE boss = (SELECT a FROM n ORDER BY b, a LIMIT 1) OR rank = 1",

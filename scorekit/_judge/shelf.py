@@ -74,6 +74,8 @@ class Shelf:
         self._disk: TextStore | None = None
         self._late: dict[str, tuple[str, float]] = {}
         """What is still to be written, for a database that was busy: text and when it expires."""
+        self._is_writing = False
+        """Whether a thread tries again and again to write that."""
         self._claims: Claims | None = None
         """Those of this process; None where nothing can be written."""
         self.renew()
@@ -93,14 +95,10 @@ class Shelf:
         except OSError as error:
             self._tell(error)
             return
+        self._claims = self._disk.claims
         if self._disk.refusal is not None:
             self._tell(self._disk.refusal)
-        else:
-            try:
-                self._claims = Claims(self._disk.path)
-            except OSError as error:
-                self._tell(error)
-            self._purge(self._clock())
+        self._purge(self._clock())
 
     # Values.
 
@@ -152,10 +150,12 @@ class Shelf:
             return
         is_first = not self._late
         self._late[key] = text, row.kept_at + self._seconds
+        self._is_writing |= is_first
         for _ in range(TRIES if is_first else 1):
             self._write_late()
             if not self._late:
                 break
+        self._is_writing &= not is_first
         self._purge(row.kept_at)
 
     def _write_late(self) -> None:
@@ -196,20 +196,13 @@ class Shelf:
     @asynccontextmanager
     async def turn(self, key: str) -> AsyncGenerator[None]:
         """Wait until no other process is about to find out what belongs under *key*."""
-        claims = self._claims
-        if claims is None:
-            yield
-            return
-
-        def take() -> bool:
-            is_taken = self._tried(lambda _: claims.take(key), writes=True)
-            self.leave()
-            return is_taken is not False
-
-        while not await asyncio.to_thread(take):  # noqa: ASYNC110 - another process sets no event
+        claims = self._claims or Claims()
+        while self._tried(lambda _: claims.take(key), writes=True) is False:  # noqa: ASYNC110
             await asyncio.sleep(POLL_SECONDS)
         try:
             yield
+            while key in self._late and self._is_writing:  # noqa: ASYNC110 - a thread writes
+                await asyncio.sleep(POLL_SECONDS)  # until others can find what was found out
         finally:
             claims.release(key)
 
