@@ -356,8 +356,8 @@ class Numbers:
             return None  # a NUMERIC of SQLite may hold a whole number
         top, bottom, rests = left.top, _times(left.bottom, right), left.rests
         by_rows = {*bottom} == {(Aggregate("count"),)} and self.dialect != "duckdb"
-        if by_rows and (_NOTHING,) in top:
-            top = {terms: number for terms, number in top.items() if terms != (_NOTHING,)}
+        if by_rows and (NOTHING_SUMMED,) in top:
+            top = {terms: number for terms, number in top.items() if terms != (NOTHING_SUMMED,)}
             rests |= {NO_ZERO} if self.dialect == "postgres" else NOTHING
         exact = left.exact and (self.dialect != "duckdb" or self._is_binary(top))
         return Form(top, bottom, "real" if doubles else "number", left.scale + 4, exact, rests)
@@ -443,7 +443,7 @@ class Numbers:
             if all(is_literal(v, "integer", "number", "null") for v in values):
                 return self._of_constants(operand), NOTHING
         if found.constant is not None:
-            return {(Aggregate("count"),): found.constant, (_NOTHING,): 0}, NOTHING
+            return {(Aggregate("count"),): found.constant, (NOTHING_SUMMED,): 0}, NOTHING
         terms, rests = [one for one in found.top if one], NOTHING
         if len(terms) > 1:
             never = every(self.never_null(term) for one in terms for term in one)
@@ -498,8 +498,10 @@ class Numbers:
         one, two = self.form(first), self.form(second)
         if one is None or two is None:
             return None
-        if one.scale != two.scale and not self._has_digits(one, two):
-            return None
+        if self.dialect not in _PRECISE and not (one.whole and two.whole):
+            reals = one.kind == two.kind == "real"
+            if not reals and (one.kind, one.scale) != (two.kind, two.scale):
+                return None  # a quotient is cut off after so many places
         times = _ratio(one.bottom, two.bottom)
         if times is None or times < 0 or _ratio(one.top, two.top) != times:
             return None
@@ -542,7 +544,7 @@ def _order_of(terms: tuple[Scalar, ...]) -> list[object]:
     return [term.order for term in terms]
 
 
-_NOTHING: Final = Aggregate("sum", integer(1))
+NOTHING_SUMMED: Final = Aggregate("sum", integer(1))
 """NULL where there are no rows."""
 
 

@@ -16,6 +16,8 @@ from typing import Any, Final, TypeVar
 import attrs
 
 from scorekit._sql.definitions import Reference
+from scorekit._sql.kinds import Column as Declared
+from scorekit._sql.prove.arithmetic import NOTHING_SUMMED
 from scorekit._sql.prove.dependencies import Determined, Relation, at_most_one
 from scorekit._sql.prove.logic import Mode
 from scorekit._sql.prove.normal import Arm
@@ -24,6 +26,7 @@ from scorekit._sql.tree import (
     FALSE,
     NULL,
     Aggregate,
+    Column,
     Node,
     Query,
     Scalar,
@@ -144,6 +147,17 @@ class View:
         """Return the kind of an output of a query."""
         return self._scope.kind_of_output(query, place)
 
+    def declared(self, value: Scalar) -> Declared | None:
+        """Return what the schema says of a column of a base table."""
+        return self._scope.column(value)
+
+    def holds(self, column: Scalar, what: str) -> bool:
+        """Take for granted that a column of a base table holds what its type leaves open."""
+        named = isinstance(column, Column) and column.source.table
+        return bool(named) and self.rely(
+            frozenset((f"{column.source.table}.{column.name} holds {what}",))  # type: ignore[attr-defined]
+        )
+
     def exact(self, value: Scalar, tables: Iterable[Table] = ()) -> bool:
         """Say whether equal values of an expression are the same to every function."""
         return self._scope.inside(tables).exact(value)
@@ -210,6 +224,8 @@ class Rows:
         for agg in aggregates_in(select):
             if agg.function in ("sum", "avg") and agg not in new:
                 found, rests = self._relation.facts.canonical(agg)
+                if select.keys is not None:  # a group has a row
+                    found = replaced(found, {NOTHING_SUMMED: Aggregate("count")})
                 if found != agg and self.view.rely(rests):
                     new[agg] = found
         return of_groups(select, new) if new else select
