@@ -256,7 +256,7 @@ class Writer:
         if form == "values":
             return f"SELECT id, {self.whole()} FROM t"
         if form == "whole":
-            return f"SELECT {self.aggregate()} FROM t" + self.some("", f" WHERE {where()}")
+            return f"SELECT {self.aggregate()} FROM t{self.some('', f' WHERE {where()}')}"
         if form == "groups":
             return f"SELECT g, {self.aggregate()} FROM t GROUP BY g"
         if form == "having":
@@ -392,8 +392,8 @@ def main() -> int:
                     )
                     wrong.append("\n  ".join((*texts, said, str(rows))))
                     break
-        for (equal, verdict), n in sorted(counts.items()):
-            print(f"{dialect}, {'equal' if equal else 'turned'}, {verdict}: {n}")
+        for (kept, outcome), n in sorted(counts.items()):
+            print(f"{dialect}, {'equal' if kept else 'turned'}, {outcome}: {n}")
         print(f"{dialect}: {n_runs} runs")
     print(f"contradicted: {len(wrong)}", *wrong[:20], sep="\n")
     return 1 if wrong else 0

@@ -8,12 +8,17 @@ other gates of a table are worked out here, each on one side at 5 %:
 - *McNemar*: the exact test of the cases whose majority of attempts changed.
 - *2 points*: the mean fell by more than two points, a fixed threshold as in many CI jobs.
 - *Fisher*: some case has a p value below 0.05 by Fisher's exact test, without a correction.
+- *holdline*: the gate of holdline 0.2.1, a two-sided exact McNemar test of the cases of which all
+  attempts passed (our version of its formula, held against the package where it is installed).
+- *evalgate*: the gate of evalgate-cli 0.2.0, a two-sided z test of the two shares of attempts that
+  passed (likewise).
 
     python -m benchmarks.simulate_gate [--full]
 """
 
 from __future__ import annotations
 
+import contextlib
 import math
 from collections.abc import Callable, Iterator
 from functools import lru_cache
@@ -33,6 +38,7 @@ POINTS = 0.02
 Array = NDArray[Any]
 Rng = np.random.Generator
 Pair = tuple[Any, Any]
+Runs = dict[str, list[float]]
 
 
 def bimodal(rng: Rng, n: int) -> Array:
@@ -142,8 +148,50 @@ def fisher(n_old: int, c_old: int, n_new: int, c_new: int) -> float:
     return float(stats.hypergeom.cdf(c_new, n_old + n_new, c_old + c_new, n_new))
 
 
+NAMES = ("t", "McNemar", "2 points", "Fisher", "holdline", "evalgate")
+
+
+def holdline(before: Runs, after: Runs) -> bool:
+    """Return whether holdline's gate stops."""
+    every = [(all(x), all(y)) for x, y in zip(before.values(), after.values(), strict=True)]
+    falls, rises = every.count((True, False)), every.count((False, True))
+    p_value = min(1.0, 2.0 * float(stats.binom.cdf(rises, falls + rises, 0.5)))
+    return falls > rises and p_value < ALPHA
+
+
+def evalgate(before: Runs, after: Runs) -> bool:
+    """Return whether evalgate-cli's gate stops."""
+    n_old, n_new = (sum(map(len, side.values())) for side in (before, after))
+    c_old, c_new = (sum(map(sum, side.values())) for side in (before, after))
+    pooled = (c_old + c_new) / (n_old + n_new)
+    error = math.sqrt(pooled * (1.0 - pooled) * (1.0 / n_old + 1.0 / n_new))
+    change = c_new / n_new - c_old / n_old
+    return change < 0.0 < error and 2.0 * float(special.ndtr(change / error)) < ALPHA
+
+
+def check_gates(rng: Rng) -> None:
+    """Hold what is worked out here against the packages, where they are installed."""
+    pairs = [same("uniform", 20, 3).draw(rng) for _ in range(50)]
+    with contextlib.suppress(ImportError):
+        from evalgate.decide import decide
+        from evalgate.stats import two_proportion_test
+
+        for old, new in pairs:
+            counts = [(int(sum(map(sum, one.values()))), 60) for one in (old, new)]
+            found = decide(two_proportion_test(*counts[0], *counts[1]))
+            assert found.is_regression == evalgate(old, new)
+    with contextlib.suppress(ImportError):
+        from holdline.stats import mcnemar_exact
+
+        for old, new in pairs:
+            every = [(all(x), all(y)) for x, y in zip(old.values(), new.values(), strict=True)]
+            falls, rises = every.count((True, False)), every.count((False, True))
+            stops = falls > rises and mcnemar_exact(falls, rises) < ALPHA
+            assert stops == holdline(old, new)
+
+
 def others(pair: Pair) -> list[bool]:
-    """Return whether t, McNemar, 2 points and Fisher stop."""
+    """Return whether each of the gates in `NAMES` stops."""
     before, after = pair
     old, new = (np.array([math.fsum(x) / len(x) for x in side.values()]) for side in pair)
     change = new - old
@@ -156,14 +204,15 @@ def others(pair: Pair) -> list[bool]:
         for x, y in zip(before.values(), after.values(), strict=True)
         if sum(y) / len(y) < sum(x) / len(x)
     )
-    return [t, bool(mcnemar), bool(change.mean() < -POINTS), single]
+    points = bool(change.mean() < -POINTS)
+    return [t, bool(mcnemar), points, single, holdline(*pair), evalgate(*pair)]
 
 
 def table(title: str, cells: Iterator[Cell], repetitions: int) -> None:
     """Print the share of runs that each gate stops."""
     print(f"\n{title}\n")
     print("| runs | cases x attempts | stops | of these: cannot tell | cannot see |", end="")
-    print(" t | McNemar | 2 points | Fisher |\n|---|---|---|---|---|---|---|---|---|")
+    print(f" {' | '.join(NAMES)} |\n|{'---|' * (5 + len(NAMES))}")
     for cell in cells:
         rng = np.random.default_rng([SEED, *f"{cell.what}{cell.size}".encode()])
         said, rest = [], []
@@ -176,7 +225,7 @@ def table(title: str, cells: Iterator[Cell], repetitions: int) -> None:
             np.mean([one in words for one in said])
             for words in (("stops", "cannot tell"), ("cannot tell",), ("cannot see",))
         ]
-        simple = np.mean(rest, axis=0).tolist() if rest else ["-"] * 4
+        simple = np.mean(rest, axis=0).tolist() if rest else ["-"] * len(NAMES)
         numbers = [f"{x:.3f}" if isinstance(x, float) else x for x in [*shares, *simple]]
         print(f"| {cell.what} | {cell.size} | {' | '.join(numbers)} |", flush=True)
 
@@ -291,6 +340,8 @@ def lost() -> Iterator[Cell]:
         (100, 10, "ten of ten", 1),
         (100, 10, "ten of ten", 3),
         (100, 10, "all .99", 1),
+        (100, 10, "Beta(.5, .5)", 1),
+        (100, 10, "bimodal", 1),
         (50, 5, "all .99", 1),
         (50, 5, "Beta(.5, .5)", 1),
         (6, 5, "bimodal", 1),
@@ -383,6 +434,7 @@ def main(*, full: bool = False) -> None:
     """Print the Markdown tables."""
     repetitions = 2000 if full else 20
     print(f"{repetitions} repetitions, seed {SEED}, confidence level 0.95")
+    check_gates(np.random.default_rng(SEED))
     table("Nothing changed", unchanged(), repetitions)
     table("Attempts that depend on each other, nothing changed", dependent(), repetitions)
     table("Losses", lost(), repetitions)

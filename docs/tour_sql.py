@@ -388,7 +388,7 @@ def did_it_help(evaluation: Evaluation) -> str:
     else:
         outcome = "  ".join(f"{', '.join(names)}: {word}." for word, names in by_verdict.items())
     if comparison.newly_failing:
-        outcome += '  "Newly failing" had a score before, and now waits for a judge.'
+        outcome += '  "Newly unscored" had a score before, and now waits for a judge.'
     worse = dict.fromkeys(change.case_id for change in comparison.regressions)
     caution = f"look at {' and '.join(worse)}, and " if worse else ""
     return blocks(

@@ -28,8 +28,11 @@ from scorekit._core.columns import (
     paired_columns,
     split_missing,
 )
+from scorekit._core.sums import exact_mean
 from scorekit._core.tails import widened
-from scorekit._stats.bounded import mean_of
+from scorekit._core.text import rounded
+from scorekit._sheet.model import Sheet, by_fields
+from scorekit._sheet.values import counted, estimate, level_of
 from scorekit._stats.exact_tests import drop_p_value
 from scorekit._stats.profile import agreement
 from scorekit.errors import refuse
@@ -73,7 +76,11 @@ MAX_SCORE = 1e100
 """Largest score taken: sums and squares of such ones stay finite."""
 
 
-@attrs.frozen(kw_only=True)
+RELIABLE = 0.8
+"""Alpha from which Krippendorff takes ratings for reliable."""
+
+
+@attrs.frozen(kw_only=True, repr=False)
 class JudgeAgreement(Record):
     """Result of `judge_agreement`; ``str()`` shows kappa and accuracy with their intervals."""
 
@@ -113,15 +120,26 @@ class JudgeAgreement(Record):
 
     def _line(self) -> str:
         weights = f"{self.weights} " if self.weights else ""
-        kappa = f"none ({self.reason})" if self.score is None else f"{self.score:.4g}"
-        interval = "" if self.interval is None else f" {self.interval}"
+        kappa = f"none ({self.reason})"
+        if self.score is not None:
+            kappa = estimate(self.score, self.interval)
+        accuracy, ends = estimate(self.accuracy, self.accuracy_interval), self.accuracy_interval
         return (
-            f"{weights}kappa {kappa}{interval}, accuracy {self.accuracy:.4g} "
-            f"{self.accuracy_interval} ({self.n_items} items)"
+            f"{weights}kappa {kappa}, accuracy {accuracy} ({level_of(ends)}, "
+            f"{counted(self.n_items, 'item')})"
         )
 
+    def _sheet(self) -> Sheet:
+        notes = list[str]()
+        if self.sensitivity is not None and self.specificity is not None:
+            right = estimate(self.sensitivity, self.sensitivity_interval)
+            wrong = estimate(self.specificity, self.specificity_interval)
+            notes.append(f"recognized of what humans pass: {right}, of what they fail: {wrong}")
+            notes.append("a mean of its scores is biased by what it misses: see corrected_mean")
+        return attrs.evolve(by_fields(self), parts=(*notes, *by_fields(self).parts))
 
-@attrs.frozen(kw_only=True)
+
+@attrs.frozen(kw_only=True, repr=False)
 class RaterAgreement(Record):
     """Result of `rater_agreement`; ``str()`` shows alpha and, if there is one, Fleiss' kappa."""
 
@@ -150,18 +168,30 @@ class RaterAgreement(Record):
     """Ratings that counted."""
 
     def _line(self) -> str:
-        alpha = f"none ({self.reason})" if self.score is None else f"{self.score:.4g}"
-        interval = "" if self.interval is None else f" {self.interval}"
+        alpha, shown_level = f"none ({self.reason})", ""
+        if self.score is not None:
+            alpha = estimate(self.score, self.interval)
+        if self.interval is not None:
+            shown_level = f"{level_of(self.interval)}, "
         kappa = ""
         if self.fleiss_kappa is not None:
-            kappa = f", Fleiss' kappa {self.fleiss_kappa:.4g} {self.fleiss_interval}"
-        return (
-            f"{self.scale} alpha {alpha}{interval}{kappa} "
-            f"({self.n_raters} raters, {self.n_items} items)"
-        )
+            kappa = f", Fleiss' kappa {estimate(self.fleiss_kappa, self.fleiss_interval)}"
+        raters, items = counted(self.n_raters, "rater"), counted(self.n_items, "item")
+        return f"{self.scale} alpha {alpha}{kappa} ({shown_level}{raters}, {items})"
+
+    def _sheet(self) -> Sheet:
+        notes = list[str]()
+        if self.interval is not None:
+            shown = "not shown to be"
+            if self.interval.low >= RELIABLE:
+                shown = "shown to be"
+            elif self.interval.high < RELIABLE:
+                shown = "shown not to be"
+            notes.append(f"{shown} reliable by Krippendorff's rule, alpha of {RELIABLE:g} or more")
+        return attrs.evolve(by_fields(self), parts=(*notes, *by_fields(self).parts))
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen(kw_only=True, repr=False)
 class CorrectedMean(Record):
     """Result of `corrected_mean`; ``str()`` shows it beside both means that it is made of."""
 
@@ -206,16 +236,19 @@ class CorrectedMean(Record):
     """Why the judge is not used; None where it is."""
 
     def _line(self) -> str:
+        low, high = self.interval.low, self.interval.high
+        judge = rounded(self.judge_mean, low, high)
         text = (
-            f"mean {self.score:.4g} {self.interval} from {_used(self)} (labels alone: "
-            f"{self.human_mean:.4g} {self.human_interval}, judge alone: {self.judge_mean:.4g})"
+            f"mean {estimate(self.score, self.interval)} ({level_of(self.interval)}) from "
+            f"{_used(self)} (labels alone: {estimate(self.human_mean, self.human_interval)}, "
+            f"judge alone: {judge})"
         )
         if self.preferred == "score":
             return text
         instead = "and no estimate here allows for that"
-        if self.preferred is not None:
-            ends = self.rogan_gladen_interval
-            instead = f"use Rogan and Gladen's estimate: {self.rogan_gladen:.4g} {ends}"
+        if self.preferred is not None and self.rogan_gladen is not None:
+            ours = estimate(self.rogan_gladen, self.rogan_gladen_interval)
+            instead = f"use Rogan and Gladen's estimate: {ours}"
         return (
             f"{text}; the labels are no random sample of all items "
             f"(p = {self.shift_p_value:.2g}), {instead}"
@@ -560,7 +593,7 @@ def corrected_mean(
     )
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen(kw_only=True, repr=False)
 class CorrectedDifference(Record):
     """Result of `corrected_difference`; ``str()`` shows it beside that of the labels alone."""
 
@@ -585,10 +618,11 @@ class CorrectedDifference(Record):
     """Why the judge is not used; None where it is."""
 
     def _line(self) -> str:
-        return (
-            f"difference {self.delta:+.4g} {self.interval} from {_used(self)} (labels alone: "
-            f"{self.human_delta:+.4g} {self.human_interval}, judge alone: {self.judge_delta:+.4g})"
-        )
+        judge = rounded(self.judge_delta, self.interval.low, self.interval.high, "+")
+        human = estimate(self.human_delta, self.human_interval, "+")
+        ours = f"{estimate(self.delta, self.interval, '+')} ({level_of(self.interval)})"
+        alone = f"labels alone: {human}, judge alone: {judge}"
+        return f"difference {ours} from {_used(self)} ({alone})"
 
 
 def corrected_difference(
@@ -637,7 +671,7 @@ def corrected_difference(
         ...     old, new, human_baseline=human_old, human_current=human_new
         ... )
         >>> round(result.delta, 3), str(result.interval)
-        (0.4, '[0.3184, 0.4816]')
+        (0.4, '[0.32, 0.48]')
         >>> corrected_difference([0], [1], human_baseline=[None], human_current=[None])
         Traceback (most recent call last):
         ...
@@ -690,8 +724,8 @@ def corrected_difference(
         interval=estimate.interval,
         stderr=estimate.stderr,
         judge_weight=estimate.weight,
-        judge_delta=mean_of(judge),
-        human_delta=mean_of(y),
+        judge_delta=exact_mean(judge),
+        human_delta=exact_mean(y),
         human_interval=estimate.of_labels,
         n_labeled=n_labeled,
         n_unlabeled=n - n_labeled,
@@ -743,7 +777,7 @@ def _corrected(
         weight = _tuned_weight(f, y, u) if tuned else 1.0
         reason = None if weight else "its scores do not rise with the labels"
     rest = y - weight * f
-    mean, judge_mean = mean_of(rest), mean_of(u) if weight else 0.0
+    mean, judge_mean = exact_mean(rest), exact_mean(u) if weight else 0.0
     score = min(max(weight * judge_mean + mean, low), high)
     stderr = math.sqrt(
         float(np.var(rest)) / y.size + (weight**2 * float(np.var(u)) / u.size if weight else 0.0)
@@ -764,7 +798,7 @@ def _corrected(
 
 def _shift_p_value(f: Floats, u: Floats) -> float:
     """Return the p value of Fisher's test that a judge's scores are as often above their mean."""
-    middle = mean_of(np.concatenate([f, u]))
+    middle = exact_mean(np.concatenate([f, u]))
     sides = [(side.size, int(np.count_nonzero(side > middle))) for side in (f, u)]
     return min(
         1.0, 2.0 * min(drop_p_value(*sides[0], *sides[1]), drop_p_value(*sides[1], *sides[0]))

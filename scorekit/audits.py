@@ -8,7 +8,7 @@ from typing import Final, get_args
 import attrs
 
 from scorekit._core.checks import check_text
-from scorekit._sheet.model import Part, Section, Sheet
+from scorekit._sheet.model import Part, Section, Sheet, line_of
 from scorekit._sql.audit import Found, Kind, audit, does_not_run
 from scorekit._sql.parsing import check_dialect
 from scorekit._sql.schema import Schema, check_schema
@@ -29,7 +29,7 @@ _OTHERWISE: Final[dict[str, str]] = {
 """What the second result of a finding is."""
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen(kw_only=True, repr=False)
 class AuditFinding(Record):
     """Something that is wrong with a query."""
 
@@ -57,7 +57,7 @@ class AuditFinding(Record):
         return tuple(tables_under(self.database, titles))
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen(kw_only=True, repr=False)
 class QueryAudit(Record):
     """Result of `query_audit`."""
 
@@ -87,9 +87,10 @@ class QueryAudit(Record):
         return reasons.pop() if is_all and len(reasons) == 1 else ""
 
 
-def sections_of(audit: QueryAudit) -> list[Section]:
-    """Return each finding with its database under a title."""
-    return [Section(one._line(), one._shown()) for one in audit.findings]  # noqa: SLF001 # pyright: ignore[reportPrivateUsage]
+def sections_of(audit: QueryAudit) -> list[Part]:
+    """Return each finding, with its database under it as a title."""
+    lines = [(line_of(one), one._shown()) for one in audit.findings]  # noqa: SLF001 # pyright: ignore[reportPrivateUsage]
+    return [Section(line, shown) if shown else line for line, shown in lines]
 
 
 def unaudited(reason: str) -> QueryAudit:

@@ -28,7 +28,10 @@ from scorekit._core.columns import (
     check_score_column,
     paired_columns,
 )
-from scorekit._stats.bounded import mean_of
+from scorekit._core.sums import exact_mean
+from scorekit._core.text import rounded
+from scorekit._sheet.model import Estimate, Fields, Sheet, Table
+from scorekit._sheet.values import counted, estimate, level_of
 from scorekit._stats.ranks import midranks, superiority
 from scorekit.errors import InputError, refuse
 from scorekit.intervals import (
@@ -58,7 +61,7 @@ _DECIMAL = 10**15
 """A float of at most 15 decimal places in [0, 1] is found again from its multiple of 1e-15."""
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen(kw_only=True, repr=False)
 class LevelCalibration(Record):
     """One level of confidence in a `ConfidenceCalibration`."""
 
@@ -73,7 +76,7 @@ class LevelCalibration(Record):
     fractional, or with clusters that of ``mean_interval``.  None without cases."""
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen(kw_only=True, repr=False)
 class ConfidenceCalibration(Record):
     """Result of `confidence_calibration`."""
 
@@ -96,6 +99,28 @@ class ConfidenceCalibration(Record):
     never with too few cases."""
     warnings: tuple[str, ...]
     """Why there is no score, if there is none, and whether the model is overconfident."""
+
+    def _line(self) -> str:
+        cases = counted(self.n_cases, "case")
+        if self.score is None or self.interval is None:
+            return f"no calibration score ({cases})"
+        shown = f"{estimate(self.score, self.interval)} ({level_of(self.interval)}, {cases})"
+        return f"{shown}: {self.interpretation}"
+
+    def _sheet(self) -> Sheet:
+        rows = [
+            {
+                "level": one.level,
+                "stands for": one.nominal,
+                "right": Estimate(one.accuracy, one.interval),
+                "cases": one.n_cases,
+            }
+            for one in self.levels
+        ]
+        fields = Fields(record=self, without=("levels",), title="All fields", folded=True)
+        return Sheet(
+            "ConfidenceCalibration", self._line(), (*self.warnings, Table(rows=rows), fields)
+        )
 
 
 def confidence_calibration(
@@ -418,12 +443,12 @@ def score_interval(
     )
     limits = [float(max(min(b, _LARGEST), -_LARGEST)) for b in coefficients]
     rng = np.random.default_rng(seed)
-    told = np.array(worths)
-    hits, misses = observed * told, (1.0 - observed) * told
+    sizes = np.array(worths)
+    hits, misses = observed * sizes, (1.0 - observed) * sizes
     tried = rng.beta(hits + 0.5, misses + 0.5, size=(DRAWS, n.size))
     tried = np.vstack([nominal, tried])
     terms = rel_entr(observed, tried) + rel_entr(1.0 - observed, 1.0 - tried)
-    kept = 2.0 * terms @ told <= chdtri(n.size, 1.0 - confidence_level)
+    kept = 2.0 * terms @ sizes <= chdtri(n.size, 1.0 - confidence_level)
     ece = np.abs(tried[kept] - nominal) @ n / n.sum()
     fit = np.maximum(0.0, 1.0 - np.abs(1.0 - tried[kept] @ limits))
     scores = [score, *((1.0 - slope_weight) * (1.0 - ece) + slope_weight * fit).tolist()]
@@ -446,7 +471,7 @@ Floats = NDArray[np.float64]
 Integers = NDArray[np.intp]
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen(kw_only=True, repr=False)
 class CalibrationBin(Record):
     """The attempts whose confidence lies in one bin of a `CalibrationError`."""
 
@@ -464,7 +489,7 @@ class CalibrationBin(Record):
     """Wilson's interval of the accuracy; None without attempts."""
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen(kw_only=True, repr=False)
 class CalibrationError(Record):
     """
     Result of `calibration_error`; ``str()`` shows the error, the bias and how many attempts.
@@ -520,9 +545,11 @@ class CalibrationError(Record):
     """The bins of equal mass that hold attempts; ties stay in one bin."""
 
     def _line(self) -> str:
+        ends = self.bias_interval
         return (
-            f"expected calibration error {self.score:.4g}, "
-            f"bias {self.bias:+.4g} {self.bias_interval} ({self.n_attempts} attempts)"
+            f"expected calibration error {rounded(self.score, ends.low, ends.high)}, "
+            f"bias {estimate(self.bias, ends, '+')} ({level_of(ends)}, "
+            f"{counted(self.n_attempts, 'attempt')})"
         )
 
 
@@ -613,7 +640,7 @@ def calibration_error(
         score=by_width.error(),
         equal_mass_error=by_mass.error(),
         max_error=float(np.max(np.abs(by_width.gaps))),
-        bias=mean_of(f - y),
+        bias=exact_mean(f - y),
         bias_interval=interval_of_mean(
             f - y, groups, (-1.0, 1.0), confidence_level=confidence_level
         ),

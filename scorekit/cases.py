@@ -6,7 +6,7 @@ import asyncio
 import json
 import logging
 from collections import Counter
-from collections.abc import Callable, Container, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Hashable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from functools import lru_cache, partial
 from itertools import chain
@@ -57,6 +57,7 @@ from scorekit._core.sums import distinct
 from scorekit._core.text import key_of
 from scorekit._judge.ledger import Ledger, ledger
 from scorekit._judge.waiting import check_timeout, off_loop, run_to_end
+from scorekit._sheet import markdown
 from scorekit._sheet.model import (
     ROWS_AT_MOST,
     Block,
@@ -70,7 +71,7 @@ from scorekit._sheet.model import (
     row_of,
 )
 from scorekit._sheet.text import render
-from scorekit._sheet.values import brief
+from scorekit._sheet.values import brief, counted, estimate, level_of
 from scorekit._sql.parsing import check_dialect, is_sorted
 from scorekit._sql.refute.engine import Engine, engine_name
 from scorekit._sql.schema import Keys, check_schema, frozen_keys, frozen_schema, schema_text
@@ -117,6 +118,7 @@ from scorekit.results import (
     Results,
     SqlOptions,
     StoredRows,
+    asks_as,
     by_database,
     check_databases,
     result_accuracy,
@@ -292,7 +294,7 @@ def _check_texts(name: str, texts: object, *, empty: bool = False) -> None:
         check_text(f"{name}[{i}]", text, empty=empty)
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen(kw_only=True, repr=False)
 class SqlCaseScore(Record):
     """Result of `score_sql_case`; a metric without its inputs is None."""
 
@@ -452,7 +454,7 @@ class _Failures(Listing[SqlCaseScore]):
         wrong = [case for case in self if "query_correctness" in case.reasons()]
         counts = Counter(case.differs_in for case in wrong if case.differs_in)
         lines = [
-            f"{n} of {len(self)} wrong only in {' and '.join(clauses)}"
+            f"{n} of {len(self)}: wrong in {', '.join(clauses)} and nowhere else"
             for clauses, n in counts.most_common(MAX_LOCATED)
         ]
         if others := counts.total() - sum(n for _, n in counts.most_common(MAX_LOCATED)):
@@ -468,15 +470,29 @@ class _Failures(Listing[SqlCaseScore]):
         cases = [case._row(without=common) for case in self]  # noqa: SLF001 # pyright: ignore[reportPrivateUsage]
         return Sheet("", "", (*self.located(), Table(rows=shared), Table(rows=cases)))
 
-    def to_text(self) -> str:
+    def to_text(self, *, all: bool = False) -> str:  # noqa: A002 - as elsewhere
+        """Return how many failed, then each case, the first ones unless *all* are asked for."""
+        return "\n\n".join(map(render, self._sheets(everything=all)))
+
+    def to_markdown(self, *, all: bool = False) -> str:  # noqa: A002 - as elsewhere
+        """Return the same as Markdown."""
+        return "\n\n".join(map(markdown.render, self._sheets(everything=all)))
+
+    def _sheets(self, *, everything: bool) -> Iterator[Sheet]:
+        """Yield what is said of all, then the sheet of each case, without what is said of all."""
         common = self.common()
-        texts = ["\n".join(self.located())] if self.located() else []
-        texts += [
-            f"{len(case_ids)} cases ({_named(case_ids)}):\n  {metric}: {one_line(reason)}"
-            for (metric, reason), case_ids in common.items()
-        ]
-        texts += [render(case._sheet(without=common)) for case in self]  # noqa: SLF001 # pyright: ignore[reportPrivateUsage]
-        return "\n\n".join(texts) or "none"
+        head = [*self.located()]
+        for (metric, reason), case_ids in common.items():
+            head.append(
+                f"{len(case_ids)} cases ({_named(case_ids)}): {metric}: {one_line(reason)}"
+            )
+        n = f"{counted(len(self), 'failed case')}, the worst first" if self else "none"
+        yield Sheet("Failed cases", n, head)
+        shown = self if everything else self[:MAX_FAILURES]
+        for case in shown:
+            yield case._sheet(without=common)  # noqa: SLF001 # pyright: ignore[reportPrivateUsage]
+        if len(self) > len(shown):
+            yield Sheet("", f"and {len(self) - len(shown)} more: to_text(all=True) lists them")
 
 
 def failed(result: Any) -> bool:
@@ -490,7 +506,7 @@ def _is_unjudged(result: MetricResult | None) -> bool:
 
 
 @takes_options
-def score_sql_case(
+def _alone(
     case: SqlCase,
     *,
     judge: AnyJudge | None = None,
@@ -500,7 +516,42 @@ def score_sql_case(
     options: SqlOptions | None = None,
     engine: Engine | None = None,
     **fields: Unpack[OptionFields],
-) -> SqlCaseScore:
+) -> tuple[_Item, CaseRun]:
+    """Return what is to be found out about a case of no suite."""
+    asked = optional_judge(judge)
+    scoring = _scoring(options, fields, metrics, evidence, engine=engine)
+    item = _Item.of(check_instance("case", case, SqlCase), scoring, engine=engine)
+    return item, CaseRun([item.job(check_timeout(timeout_seconds), is_alone=True)], asked)
+
+
+@asks_as(_alone)
+async def ascore_sql_case(*asked: Any, **options: Any) -> SqlCaseScore:
+    """
+    Do the same as `score_sql_case`, without blocking the event loop while the judge works.
+
+    Args:
+        asked: As for `score_sql_case`.
+        options: As for `score_sql_case`; the judge is asked through ``ajudge``.
+
+    Returns:
+        A frozen `SqlCaseScore`.
+
+    Raises:
+        InputError: As `score_sql_case`.
+        TypeError: As `score_sql_case`.
+
+    Examples:
+        >>> case = SqlCase(case_id="q1", generated="SELECT 1", expected="SELECT 1;")
+        >>> asyncio.run(ascore_sql_case(case)).query_correctness.score
+        1.0
+    """
+    item, run = await off_loop(partial(_alone, *asked, **options))
+    (outcome,) = await run.outcomes()
+    return item.score(outcome)
+
+
+@asks_as(_alone)
+def score_sql_case(*asked: Any, **options: Any) -> SqlCaseScore:  # noqa: D417 - see above
     """
     Score one case on every metric that its inputs allow.
 
@@ -534,65 +585,11 @@ def score_sql_case(
         ...
         TypeError: case must be a SqlCase (of a table: sql_cases_from_columns(**table)), got 'SELECT 1'
     """  # noqa: E501 - a message is one line
-    asked = optional_judge(judge)
-    scoring = _scoring(options, fields, metrics, evidence, engine=engine)
-    item, job = _alone(case, scoring, timeout_seconds, engine)
-    if asked is None:
-        return item.score(without_judge(job))
-    (outcome,) = run_to_end(CaseRun([job], asked).outcomes)
+    item, run = _alone(*asked, **options)
+    if run.judge is None:
+        return item.score(without_judge(run.jobs[0]))
+    (outcome,) = run_to_end(run.outcomes)
     return item.score(outcome)
-
-
-@takes_options
-async def ascore_sql_case(
-    case: SqlCase,
-    *,
-    judge: AnyJudge | None = None,
-    metrics: Iterable[str] | None = None,
-    evidence: Evidence = "auto",
-    timeout_seconds: float = 30.0,
-    options: SqlOptions | None = None,
-    engine: Engine | None = None,
-    **fields: Unpack[OptionFields],
-) -> SqlCaseScore:
-    """
-    Do the same as `score_sql_case`, without blocking the event loop while the judge works.
-
-    Args:
-        case: The generated query and what is known about it.
-        judge: The judge that `query_correctness` asks, through ``ajudge``.
-        metrics: As for `score_sql_cases`, like the options that follow.
-        evidence: What may decide before the judge is asked.
-        timeout_seconds: Time limit of the judge (``> 0``).
-        options: When two results are the same, as for `score_sql_cases`.
-        engine: Runs the queries for evidence, as for `sql_equivalence`.
-
-    Returns:
-        A frozen `SqlCaseScore`.
-
-    Raises:
-        InputError: If an option is not among those of `score_sql_cases`, or a number is out of
-            range.
-        TypeError: If *case* is not a `SqlCase` or *judge* not a `Judge`.
-
-    Examples:
-        >>> case = SqlCase(case_id="q1", generated="SELECT 1", expected="SELECT 1;")
-        >>> asyncio.run(ascore_sql_case(case)).query_correctness.score
-        1.0
-    """
-    asked = optional_judge(judge)
-    scoring = _scoring(options, fields, metrics, evidence, engine=engine)
-    item, job = await off_loop(lambda: _alone(case, scoring, timeout_seconds, engine))
-    (outcome,) = await CaseRun([job], asked).outcomes()
-    return item.score(outcome)
-
-
-def _alone(
-    case: SqlCase, scoring: SqlScoring, timeout_seconds: float, engine: Engine | None
-) -> tuple[_Item, Job]:
-    """Return what is to be found out about a case of no suite."""
-    item = _Item.of(check_instance("case", case, SqlCase), scoring, engine=engine)
-    return item, item.job(check_timeout(timeout_seconds), is_alone=True)
 
 
 def _scoring(
@@ -1134,6 +1131,9 @@ SHOWN = 5
 MAX_K = 10
 """Attempts up to which a report has pass@k."""
 
+MAX_FAILURES = 20
+"""Failed cases that a text shows before it only counts them."""
+
 MAX_LOCATED = 5
 """Groups of clauses that the failures of a report name, the most frequent first."""
 
@@ -1246,7 +1246,7 @@ class SqlReport(Report):
         rows: list[dict[str, object]] = []
         row: dict[str, object]
         parts: list[str] = []
-        title, of = name, f"of {n}"
+        title, of = name, f"{n} cases"
         if bounds is not None and (n_left_out := len(results) - n):
             low, high = (f"{end:.4g}" for end in bounds)
             what, known = UNSCORED.get(name, ("not scored", "scored"))
@@ -1254,12 +1254,13 @@ class SqlReport(Report):
             rows.append(row | {" ": Scale(None, bounds), "cases": len(results)})
             left_out = f"{n_left_out} of {len(results)} {what}"
             parts.append(f"between {low} and {high} ({left_out})")
-            title, of = f"{name}, {known} alone", f"of the {n} {known}"
+            title, of = f"{name}, {known} alone", f"the {n} {known}"
         if statistics is not None:
             mean, interval = statistics.mean, self.intervals.get(name)
             row = {"metric": title, "mean": Estimate(mean, interval)}
             rows.append(row | {" ": Scale.of(mean, interval), "cases": n})
-            parts.append(f"{mean:.4g}{'' if interval is None else f' {interval}'} (mean {of})")
+            stands_on = of if interval is None else f"{level_of(interval)}, {of}"
+            parts.append(f"mean {estimate(mean, interval)} ({stands_on})")
         if name == "safety_validation" and (safety := self.safety) is not None:
             parts += safety.said()
         return rows, f"{name}: {'; '.join(parts)}" if parts else ""
@@ -1587,168 +1588,6 @@ def _row(case: SqlCaseScore) -> dict[str, Any]:
     return {**row, "duration_seconds": case.duration_seconds, "n_failed": case.n_failed}
 
 
-@takes_options
-def score_sql_cases(
-    cases: Iterable[SqlCase],
-    *,
-    judge: AnyJudge | None = None,
-    executor: Executor | None = None,
-    progress: Progress | bool | None = None,
-    metrics: Iterable[str] | None = None,
-    evidence: Evidence = "auto",
-    confidence_level: float = 0.95,
-    timeout_seconds: float = 30.0,
-    deadline_seconds: float | None = None,
-    resume: SqlReport | None = None,
-    model: str | int | None = None,
-    options: SqlOptions | None = None,
-    engine: Engine | None = None,
-    **fields: Unpack[OptionFields],
-) -> SqlReport:
-    """
-    Score many cases and report statistics per metric, safety and calibration.
-
-    Args:
-        cases: The cases; the report keeps their order.
-        judge: The one that `query_correctness` asks, several pairs at a time; verdicts are kept in
-            memory for the run, so that a repeated pair is asked about once (see `CachedJudge`).
-        executor: Computes what needs no judge, through `map_scores`; the judge stays here.
-        progress: Called with the number of cases done and of all cases, from time to time.  True
-            shows a bar: tqdm's, or a line of text on the error stream where tqdm is not installed.
-        metrics: Which metrics to compute, by name; None for all that the cases have inputs for.
-        evidence: ``"auto"`` looks for a proof or a counterexample before the judge is asked,
-            ``"judge"`` does not.
-        confidence_level: Level of the report's intervals, in (0, 1).
-        timeout_seconds: Time limit of each judgement (``> 0``).
-        deadline_seconds: Time limit of all judgements (``> 0``); pairs that are not decided
-            by then fail with the kind ``"deadline"``.  None for no bound.
-        resume: An earlier report. What it has of the same case_id and attempt is reused unless an
-            input has changed that could change it; what failed or is missing there is computed
-            again. The log names the inputs that differ.
-        model: Name of the model that generated the SQL. Printed texts show it, and
-            `compare_reports` sees by it whether two reports are of one model or of two.
-        options: When two results are the same, of rows and on the databases on which evidence
-            compares the queries; each field of `SqlOptions` is a keyword too. What the *options*
-            of a case give goes before them. With *locate*, ``failures()`` counts the clauses in
-            which queries are wrong. With *audit*, the report has what is wrong with the expected
-            queries, in *audits* of each case and counted by ``findings``.
-        engine: Runs the queries for evidence, as for `sql_equivalence`.
-
-    Returns:
-        A frozen `SqlReport`.
-
-    Raises:
-        InputError: If there are no cases, two cases of one id expect different queries, an option
-            is refused or given twice, a number is out of range, *model* is empty, or *executor* is
-            shut down.
-        TypeError: If an item is not a `SqlCase`, *judge* not a `Judge` or *resume* no `SqlReport`.
-        WorkerError: If a worker died and *executor* does not replace it.
-
-    Examples:
-        >>> report = score_sql_cases(
-        ...     SqlCase(case_id=f"q{i}", generated=sql, expected_tables=["users"])
-        ...     for i, sql in enumerate(["SELECT id FROM users", "SELECT id FROM orders"])
-        ... )
-        >>> report.table_accuracy.mean, report.n_failed
-        (0.5, 0)
-        >>> score_sql_cases([])
-        Traceback (most recent call last):
-        ...
-        scorekit.errors.InputError: cases must be a non-empty sequence of SqlCase, got ()
-    """
-    suite = _Suite.of(
-        cases,
-        options,
-        fields,
-        metrics=metrics,
-        evidence=evidence,
-        confidence_level=confidence_level,
-        judge=judge,
-        executor=executor,
-        progress=progress,
-        timeout_seconds=timeout_seconds,
-        deadline_seconds=deadline_seconds,
-        resume=resume,
-        model=model,
-        engine=engine,
-    )
-    try:
-        return run_to_end(suite.run)
-    except KeyboardInterrupt as interrupt:
-        interrupt.report = suite.report()  # type: ignore[attr-defined] # pyright: ignore[reportAttributeAccessIssue]
-        raise
-
-
-@takes_options
-async def ascore_sql_cases(
-    cases: Iterable[SqlCase],
-    *,
-    judge: AnyJudge | None = None,
-    executor: Executor | None = None,
-    progress: Progress | bool | None = None,
-    metrics: Iterable[str] | None = None,
-    evidence: Evidence = "auto",
-    confidence_level: float = 0.95,
-    timeout_seconds: float = 30.0,
-    deadline_seconds: float | None = None,
-    resume: SqlReport | None = None,
-    model: str | int | None = None,
-    options: SqlOptions | None = None,
-    engine: Engine | None = None,
-    **fields: Unpack[OptionFields],
-) -> SqlReport:
-    """
-    Do the same as `score_sql_cases`, without blocking the event loop while judges work.
-
-    Args:
-        cases: As for `score_sql_cases`, like all that follow.
-        judge: The judge to ask, through ``ajudge``, several pairs at a time.
-        executor: Computes what needs no judge, through `map_scores`.
-        progress: Called with the number of cases done and of all cases, or True for a bar.
-        metrics: Which metrics to compute.
-        evidence: What may decide before the judge is asked.
-        confidence_level: Level of the report's intervals.
-        timeout_seconds: Time limit of each judgement.
-        deadline_seconds: Time limit of all judgements.
-        resume: An earlier report whose results are reused.
-        model: Name of the model that generated the SQL.
-        options: When two results are the same.
-        engine: Runs the queries for evidence.
-
-    Returns:
-        A frozen `SqlReport`.
-
-    Raises:
-        InputError: As `score_sql_cases`.
-        TypeError: As `score_sql_cases`.
-        WorkerError: As `score_sql_cases`.
-
-    Examples:
-        >>> case = SqlCase(case_id="q1", generated="SELECT 1", expected="SELECT 1;")
-        >>> asyncio.run(ascore_sql_cases([case])).n_by_method
-        {'identical': 1}
-    """
-    suite = await off_loop(
-        lambda: _Suite.of(
-            cases,
-            options,
-            fields,
-            metrics=metrics,
-            evidence=evidence,
-            confidence_level=confidence_level,
-            judge=judge,
-            executor=executor,
-            progress=progress,
-            timeout_seconds=timeout_seconds,
-            deadline_seconds=deadline_seconds,
-            resume=resume,
-            model=model,
-            engine=engine,
-        )
-    )
-    return await suite.run()
-
-
 @attrs.define
 class _Suite:
     """Cases that are scored together, and how far that has come."""
@@ -1767,23 +1606,24 @@ class _Suite:
     paid: Ledger = attrs.field(factory=lambda: Ledger(ledger.get()))
 
     @classmethod
+    @takes_options
     def of(
         cls,
         cases: Iterable[SqlCase],
-        options: SqlOptions | None,
-        fields: OptionFields,
         *,
-        metrics: Iterable[str] | None,
-        evidence: Evidence,
-        confidence_level: float,
-        judge: AnyJudge | None,
-        executor: Executor | None,
-        progress: Progress | bool | None,
-        timeout_seconds: float,
-        deadline_seconds: float | None,
-        resume: SqlReport | None,
-        model: str | int | None,
-        engine: Engine | None,
+        judge: AnyJudge | None = None,
+        executor: Executor | None = None,
+        progress: Progress | bool | None = None,
+        metrics: Iterable[str] | None = None,
+        evidence: Evidence = "auto",
+        confidence_level: float = 0.95,
+        timeout_seconds: float = 30.0,
+        deadline_seconds: float | None = None,
+        resume: SqlReport | None = None,
+        model: str | int | None = None,
+        options: SqlOptions | None = None,
+        engine: Engine | None = None,
+        **fields: Unpack[OptionFields],
     ) -> _Suite:
         """Take the arguments of `score_sql_cases`."""
         records = check_records("cases", cases, SqlCase)
@@ -1841,6 +1681,93 @@ class _Suite:
         scores = tuple(self.items[place].score(outcome) for place, outcome in done)
         report = _report(scores, self.scoring, self.model)
         return attrs.evolve(report, n_calls=self.paid.n_calls, cost_usd=self.paid.cost_usd)
+
+
+@asks_as(_Suite.of)
+async def ascore_sql_cases(*asked: Any, **options: Any) -> SqlReport:
+    """
+    Do the same as `score_sql_cases`, without blocking the event loop while judges work.
+
+    Args:
+        asked: As for `score_sql_cases`.
+        options: As for `score_sql_cases`; the judge is asked through ``ajudge``.
+
+    Returns:
+        A frozen `SqlReport`.
+
+    Raises:
+        InputError: As `score_sql_cases`.
+        TypeError: As `score_sql_cases`.
+        WorkerError: As `score_sql_cases`.
+
+    Examples:
+        >>> case = SqlCase(case_id="q1", generated="SELECT 1", expected="SELECT 1;")
+        >>> asyncio.run(ascore_sql_cases([case])).n_by_method
+        {'identical': 1}
+    """
+    suite = await off_loop(partial(_Suite.of, *asked, **options))
+    return await suite.run()
+
+
+@asks_as(_Suite.of)
+def score_sql_cases(*asked: Any, **options: Any) -> SqlReport:  # noqa: D417 - see above
+    """
+    Score many cases and report statistics per metric, safety and calibration.
+
+    Args:
+        cases: The cases; the report keeps their order.
+        judge: The one that `query_correctness` asks, several pairs at a time; verdicts are kept in
+            memory for the run, so that a repeated pair is asked about once (see `CachedJudge`).
+        executor: Computes what needs no judge, through `map_scores`; the judge stays here.
+        progress: Called with the number of cases done and of all cases, from time to time.  True
+            shows a bar: tqdm's, or a line of text on the error stream where tqdm is not installed.
+        metrics: Which metrics to compute, by name; None for all that the cases have inputs for.
+        evidence: ``"auto"`` looks for a proof or a counterexample before the judge is asked,
+            ``"judge"`` does not.
+        confidence_level: Level of the report's intervals, in (0, 1).
+        timeout_seconds: Time limit of each judgement (``> 0``).
+        deadline_seconds: Time limit of all judgements (``> 0``); pairs that are not decided
+            by then fail with the kind ``"deadline"``.  None for no bound.
+        resume: An earlier report. What it has of the same case_id and attempt is reused unless an
+            input has changed that could change it; what failed or is missing there is computed
+            again. The log names the inputs that differ.
+        model: Name of the model that generated the SQL. Printed texts show it, and
+            `compare_reports` sees by it whether two reports are of one model or of two.
+        options: When two results are the same, of rows and on the databases on which evidence
+            compares the queries; each field of `SqlOptions` is a keyword too. What the *options*
+            of a case give goes before them. With *locate*, ``failures()`` counts the clauses in
+            which queries are wrong. With *audit*, the report has what is wrong with the expected
+            queries, in *audits* of each case and counted by ``findings``.
+        engine: Runs the queries for evidence, as for `sql_equivalence`.
+
+    Returns:
+        A frozen `SqlReport`.
+
+    Raises:
+        InputError: If there are no cases, two cases of one id expect different queries, an option
+            is refused or given twice, a number is out of range, *model* is empty, or *executor* is
+            shut down.
+        TypeError: If an item is not a `SqlCase`, *judge* not a `Judge` or *resume* no `SqlReport`.
+        WorkerError: If a worker died and *executor* does not replace it.
+
+    Examples:
+        >>> report = score_sql_cases(
+        ...     SqlCase(case_id=f"q{i}", generated=sql, expected_tables=["users"])
+        ...     for i, sql in enumerate(["SELECT id FROM users", "SELECT id FROM orders"])
+        ... )
+        >>> report.table_accuracy.mean, report.n_failed
+        (0.5, 0)
+        >>> score_sql_cases([])
+        Traceback (most recent call last):
+        ...
+        scorekit.errors.InputError: cases must be a non-empty sequence of SqlCase, got ()
+    """
+    suite = _Suite.of(*asked, **options)
+    try:
+        return run_to_end(suite.run)
+    except KeyboardInterrupt as interrupt:
+        interrupt.report = suite.report()  # type: ignore[attr-defined] # pyright: ignore[reportAttributeAccessIssue]
+        raise
 
 
 def _items(

@@ -4,45 +4,32 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
-import sys
 import threading
 import weakref
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from importlib.util import find_spec
-from typing import Any, Self, TypeVar
+from typing import Any, Self
 
 import attrs
 
 from scorekit._claude.prompt import CHOICE_SCORES, PROMPT_HASH, template_variables
-from scorekit._claude.service import Service, Settings, check_key, closed
-from scorekit._core.checks import (
-    check_choice,
-    check_count,
-    check_flag,
-    check_instance,
-    check_number,
-    check_records,
-    check_text,
-)
+from scorekit._claude.service import Service, closed
+from scorekit._claude.settings import Settings
+from scorekit._core.checks import check_instance, check_records
 from scorekit._core.progress import reporting
 from scorekit._judge.journal import Journal, journal
-from scorekit._judge.waiting import Queue, caller, check_timeout, run_to_end
-from scorekit.errors import InputError, JudgeError, MissingExtraError, refuse
+from scorekit._judge.waiting import Queue, caller, renew_in_forks, run_to_end
+from scorekit.errors import JudgeError, MissingExtraError
 from scorekit.judges import JudgeRequest, Verdict, ask_each
 from scorekit.prices import ModelPrice
-from scorekit.records import FrozenMapping, Record, is_mapping
-
-T = TypeVar("T")
+from scorekit.records import Record
 
 CANCELLED_WITHIN_SECONDS = 6.0
 """How long an interrupt waits until the service has been told."""
 
-EFFORTS = ("low", "medium", "high", "xhigh", "max")
 
-
-@attrs.frozen(kw_only=True)
+@attrs.frozen(kw_only=True, repr=False)
 class JudgeUsage(Record):
     """What a `ClaudeJudge` has asked and paid."""
 
@@ -52,6 +39,9 @@ class JudgeUsage(Record):
     output_tokens: int
     cost_usd: float | None
     """None where the cost of a call is not known (under way, lost, a model without price)."""
+
+
+_abandoned: list[Service] = []
 
 
 class ClaudeJudge:
@@ -127,38 +117,14 @@ class ClaudeJudge:
         max_wait_seconds: float = 600.0,
         batch: bool = False,
     ) -> None:
-        if effort is not None:
-            check_choice("effort", effort, EFFORTS)
-        settings = Settings(
-            model=check_text("model", model),
-            api_key=check_key("api_key", api_key),
-            base_url=_check_address(base_url),
-            timeout_seconds=check_timeout(timeout_seconds),
-            max_concurrency=_affordable(check_count("max_concurrency", max_concurrency, 1)),
-            max_retries=check_count("max_retries", max_retries),
-            effort=effort,
-            max_tokens=check_count("max_tokens", max_tokens, 1),
-            max_calls=_optional(check_count, "max_calls", max_calls),
-            max_cost_usd=_optional(check_number, "max_cost_usd", max_cost_usd, 0.0),
-            prices=_check_prices(prices),
-            requests_per_minute=_optional(
-                partial(check_number, open_ends=True),
-                "requests_per_minute",
-                requests_per_minute,
-                0.0,
-            ),
-            max_wait_seconds=check_number("max_wait_seconds", max_wait_seconds, 0.0),
-            batch=check_flag("batch", batch),
-        )
-        if settings.max_cost_usd is not None and settings.price is None:
-            what = f"a ModelPrice for {model!r} where max_cost_usd is given"
-            raise InputError(f"prices must hold {what}")
+        given = locals()
+        self._settings = Settings(**{name: given[name] for name in attrs.fields_dict(Settings)})
         for package in ("anthropic", "autoevals"):
             if find_spec(package) is None:
                 raise MissingExtraError("judge", package)
-        self._settings = settings
-        self._queue = Queue(settings.max_concurrency)
+        self._queue = Queue(self._settings.max_concurrency)
         self._begin()
+        renew_in_forks(self, ClaudeJudge._renew)
 
     def _begin(self) -> None:
         self._service = Service(self._settings)
@@ -167,7 +133,14 @@ class ClaudeJudge:
         # A judge that is dropped without being closed must not leave its thread behind.
         self._finalizer = weakref.finalize(self, self._service.stop)
         self._finalizer.atexit = False
-        _judges.add(self)
+
+    def _renew(self) -> None:
+        """Leave thread and loop to the parent, which closing them here would disturb."""
+        self._finalizer.detach()
+        _abandoned.append(self._service)
+        self._begin()
+        if _abandoned[-1].is_closed:
+            self.close()
 
     @property
     def identity(self) -> str:
@@ -198,7 +171,7 @@ class ClaudeJudge:
     @property
     def usage(self) -> JudgeUsage:
         """What has been asked and paid since the judge was made, in this process."""
-        paid = self._service.ledger
+        paid = self._service.budget
         return JudgeUsage(
             n_calls=paid.n_calls,
             input_tokens=paid.tokens["input_tokens"],
@@ -340,57 +313,3 @@ class ClaudeJudge:
             if name != "api_key"
         }
         return partial(type(self), **arguments), ()
-
-
-_judges: weakref.WeakSet[ClaudeJudge] = weakref.WeakSet()
-_abandoned: list[Service] = []
-"""Of the parent process: closing its loop here would disturb it there."""
-
-
-def _start_anew() -> None:
-    for judge in list(_judges):
-        judge._finalizer.detach()  # noqa: SLF001  # pyright: ignore[reportPrivateUsage] - of this module
-        _abandoned.append(judge._service)  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]
-        was_closed = judge._service.is_closed  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]
-        judge._begin()  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]
-        if was_closed:
-            judge.close()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_start_anew)
-
-
-def _optional(check: Callable[..., T], name: str, value: object, *least: float) -> T | None:
-    return None if value is None else check(name, value, *least)
-
-
-def _check_address(address: object) -> str | None:
-    if address is None:
-        return None
-    text = check_text("base_url", address)
-    if not text.startswith(("http://", "https://")) or "@" in text:
-        raise InputError("base_url must be an http or https address without a password")
-    return text
-
-
-def _affordable(n_connections: int) -> int:
-    """Return how many of so many connections leave files for everything else."""
-    if sys.platform == "win32":
-        return n_connections
-    import resource
-
-    most, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
-    return (
-        n_connections if most == resource.RLIM_INFINITY else max(1, min(n_connections, most // 2))
-    )
-
-
-def _check_prices(prices: object) -> FrozenMapping[str, ModelPrice]:
-    if prices is None:
-        return FrozenMapping()
-    if not is_mapping(prices):
-        refuse("prices", "a mapping from model to ModelPrice", prices, TypeError)
-    for model, price in prices.items():
-        check_instance(f"prices[{check_text('model', model)!r}]", price, ModelPrice)
-    return FrozenMapping(prices)

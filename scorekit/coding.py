@@ -33,6 +33,7 @@ from scorekit._core.columns import (
     name_of,
     takes_columns,
 )
+from scorekit._sheet.values import counted
 from scorekit.errors import refuse
 from scorekit.records import Record
 
@@ -77,7 +78,7 @@ DEFAULT_WEIGHTS = CodeWeights()
 """The proportions 0.4, 0.5 and 0.1 of forgetest."""
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen(kw_only=True, repr=False)
 class CodeScore(Record):
     """Result of `code_score`: the score, its three components, then what they came from."""
 
@@ -94,6 +95,12 @@ class CodeScore(Record):
     failed: int
     warnings: int
     weights: CodeWeights
+
+    def _line(self) -> str:
+        n = self.passed + self.failed
+        tests = f"{self.passed} of {counted(n, 'test')} passed" if n else "no tests"
+        compiled = "compiled" if self.compiled else "did not compile"
+        return f"{self.score:.4g} ({compiled}, {tests}, {counted(self.warnings, 'warning')})"
 
 
 def code_score(

@@ -31,7 +31,7 @@ from scorekit.tables import check_names, match_names, plain_names
 _LOGGER = logging.getLogger(__name__)
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen(kw_only=True, repr=False)
 class ColumnAccuracy(MetricResult):
     """Result of `column_accuracy`: the score, the two sets of names, and where they differ."""
 

@@ -13,7 +13,6 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from scorekit._core.attempts import Attempts
 from scorekit._core.checks import (
     check_choice,
     check_flag,
@@ -21,10 +20,12 @@ from scorekit._core.checks import (
     check_number,
     check_text,
 )
-from scorekit._core.columns import by_id
+from scorekit._core.columns import by_id, numbered
+from scorekit._core.sums import exact_mean
 from scorekit._sheet.model import ROWS_AT_MOST, Scale, Sheet, Table, line_of, row_of, sheet_of
 from scorekit._sheet.text import table_lines
-from scorekit._stats.bounded import DECIMAL_NOISE, Floats, Groups, mean_of
+from scorekit._sheet.values import counted
+from scorekit._stats.bounded import DECIMAL_NOISE, Floats, Groups
 from scorekit._stats.dependence import are_contradicted
 from scorekit._stats.exact_tests import (
     fall_p_values,
@@ -32,13 +33,12 @@ from scorekit._stats.exact_tests import (
     least_p_values,
     tarone_holm,
 )
-from scorekit._stats.sides import Paired, Side, Sides, paired, read_sides
+from scorekit._stats.sides import Paired, Side, Sides, paired, read_sides, without_copies
 from scorekit.errors import CannotSeeError, RegressionError, one_line, refuse, shown
 from scorekit.records import (
     UNDECIDED,
     UNKNOWN,
     Cases,
-    CaseSql,
     FrozenMapping,
     Record,
     Report,
@@ -52,7 +52,6 @@ from scorekit.verdicts import (
     Asked,
     SuiteVerdict,
     adjusted_p_values,
-    anytime_verdict,
     suite_verdict,
     with_unknown,
     without_scores,
@@ -64,16 +63,26 @@ MAX_CHANGES = 20
 MAX_NAMES = 5
 """Names in one sentence of a message."""
 
+FEW_NAMES = 3
+"""Names behind a count in a text."""
+
+MAX_SUITES = 6
+"""Verdicts that a text lists before it only counts them."""
+
+LISTED = "to_text(all=True) lists them"
+"""Where to see what a text only counts."""
+
 ONE_REPORT = "if attempts at a case are independent: copies of one answer fall together"
 """What is said where single cases of one report stop a job."""
 
 REMEDY = (
-    "copies of one answer look like this too: make one attempt a case or repeat the suite, pass "
-    'attempts="independent" where attempts are no copies, or cannot_tell="pass" to go on'
+    "copies of one answer look like this too: if attempts are copies, make one a case or repeat "
+    'the suite; if not, use compare_reports(attempts="independent"); '
+    'raise_for_regressions(cannot_tell="pass") goes on'
 )
 """What is said where a fall cannot be told from a copied answer that flipped."""
 
-GO_ON = 'cannot_see="pass" goes on all the same'
+GO_ON = 'raise_for_regressions(cannot_see="pass") goes on all the same'
 """What is said where a gate is blind."""
 
 NOT_INDEPENDENT = (
@@ -82,8 +91,8 @@ NOT_INDEPENDENT = (
 )
 """What is said where the data contradict independence."""
 
-COPIES = "they count as one report, for copies show no spread"
-"""What is said of repeats that are all the same."""
+COPIES = "the same as another in every case, and copies count as one report"
+"""What is said of repeats that are the same as another."""
 
 DECIMALS = 12
 """Decimals of an error, such that 1 - 0.9 is 0.1."""
@@ -95,7 +104,7 @@ BASELINE, CURRENT = "the baseline", "the current run"
 """What the sides are called unless each holds one model, and not the same."""
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen(kw_only=True, repr=False)
 class CaseChange(Record):
     """One case in both reports, or in one of them (the other side is None)."""
 
@@ -136,15 +145,10 @@ class CaseChange(Record):
     """Of a case below the floor, that its pass rate is not, corrected for all other cases."""
 
 
-def listed(names: Sequence[str]) -> str:
+def listed(names: Sequence[str], most: int = MAX_NAMES) -> str:
     """Return the first of some names, and how many more there are."""
-    more = f" and {len(names) - MAX_NAMES} more" if len(names) > MAX_NAMES else ""
-    return f"{', '.join(map(one_line, names[:MAX_NAMES]))}{more}"
-
-
-def counted(n: int, what: str, verb: str = "") -> str:
-    """Return how many there are of what, and what they do."""
-    return f"{n} {what}{'s' * (n != 1)}{verb}"
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return f"{', '.join(map(one_line, names[:most]))}{more}"
 
 
 class Reason(NamedTuple):
@@ -277,8 +281,8 @@ class Comparison(Report):
     models_only_in_current: tuple[str, ...] = ()
     """Models that are not compared, because only the current run has them."""
     n_copies: tuple[int, int] = (0, 0)
-    """Reports of the baseline and of the current run that are left out, because all repeats of
-    their side are the same in every case: copies, or a system that never varies."""
+    """Reports of the baseline and of the current run that are left out, because another of their
+    side is the same in every case: copies, or a system that never varies."""
     metrics_only_in_baseline: tuple[str, ...] = ()
     """Metrics that are not compared, because only the baseline has them, so that their cases
     are missing."""
@@ -371,14 +375,15 @@ class Comparison(Report):
             reasons.extend(self._missing())
         if not allow_missing and self.newly_failing:
             reasons.append(self._failing())
+        error: type[RegressionError | CannotSeeError] = RegressionError
+        if not reasons and cannot_see == "stop" and (why := self._blind(on)):
+            error = CannotSeeError
+            reasons = [Reason(f"cannot see a loss: {why}", [*self._copies(), GO_ON])]
         if reasons:
-            lines = ["; ".join(reason.head for reason in reasons)]
-            lines += [f"  {line}" for reason in reasons for line in reason.details]
-            lines += [f"  {line}" for line in self._left_out()]
+            details = [line for reason in reasons for line in reason.details]
             fallen = table_lines(_table(self.regressions, most=MAX_NAMES))
-            raise RegressionError("\n".join([*lines, *(f"  {line}" for line in fallen)]))
-        if cannot_see == "stop" and (why := self._blind(on)):
-            raise CannotSeeError(f"cannot see a loss: {why}\n  {GO_ON}")
+            below = (f"  {line}" for line in (*details, *self._left_out(), *fallen))
+            raise error("\n".join(["; ".join(reason.head for reason in reasons), *below]))
 
     def _blind(self, on: str) -> str:
         """Say why what is asked for could be shown by no outcome, if so; known from the design."""
@@ -411,13 +416,13 @@ class Comparison(Report):
         return f", or make {enough} attempts at each case in both runs"
 
     def _check_question(self, on: str) -> None:
-        check_choice("on", on, ("evidence", "cases", "suite", "margin", "worse", "floor"))
-        if on in ("margin", "worse") and self.suite.within_margin is None:
-            words = "'evidence', 'cases', 'suite' or 'floor'"
-            refuse("on", f"{words} where compare_reports() was given no margin", on)
-        if on == "floor" and self.floor is None:
-            words = "'evidence', 'cases', 'suite', 'margin' or 'worse'"
-            refuse("on", f"{words} where compare_reports() was given no floor", on)
+        within = self.suite.within_margin
+        needed = {"margin": within, "worse": within, "floor": self.floor}
+        check_choice("on", on, ("evidence", "cases", "suite", *needed))
+        if needed.get(on, on) is None:
+            what = "floor" if on == "floor" else "margin"
+            given = f"where compare_reports() was given no {what}"
+            refuse("on", f"'evidence', 'cases' or 'suite' {given}", on)
 
     def _failing(self) -> Reason:
         """Return the cases that newly fail, by the kind of their failure."""
@@ -425,11 +430,11 @@ class Comparison(Report):
         for change in self.newly_failing:
             kinds.setdefault(change.error_kind, []).append(change)
         details = [
-            f"newly failing{f' ({kind})' if kind else ''}: {listed(_labels(changes))}"
+            f"newly unscored{f' ({kind})' if kind else ''}: {listed(_labels(changes))}"
             for kind, changes in kinds.items()
         ]
         n_cases = len(_labels(self.newly_failing))
-        return Reason(counted(n_cases, "case", " newly failing"), details)
+        return Reason(counted(n_cases, "case", " newly unscored"), details)
 
     def _missing(self) -> Iterator[Reason]:
         """Yield the metrics that the current run lacks, then the cases of the others."""
@@ -445,7 +450,7 @@ class Comparison(Report):
         """Yield what stops a job that asks for this."""
         if on == "cases" and self.regressions:
             head = counted(len(_labels(self.regressions)), "case", self._fell)
-            yield Reason(head, _told(self.suites))
+            yield Reason(head, _lines_of(self.suites))
         if on == "floor" and self.below_floor:
             names = [
                 f"{_label(one)} in {one.metric} ({one.current:.3f}, p = {one.floor_p_value:.2g})"
@@ -457,7 +462,7 @@ class Comparison(Report):
             name: suite for name, suite in self.suites.items() if suite.verdict == "regressed"
         }
         if on in ("evidence", "suite") and stopping:
-            lines = _told(stopping)
+            lines = _lines_of(stopping)
             fallen = [f"{name} {suite.delta:+z.3f}" for name, suite in stopping.items()]
             yield Reason(f"{one_line(self.current_name)} regressed: {listed(fallen)}", lines)
         verdicts, head = {
@@ -475,8 +480,9 @@ class Comparison(Report):
         if on == "evidence" and (fallen := self._fallen_beyond_chance()):
             n_fallen = counted(len(fallen), "case", " fell")
             if self.single_cases == "tested":
-                details = [f"beyond chance: {listed(fallen)}", ONE_REPORT]
-                yield Reason(f"{n_fallen} by more than chance explains", details)
+                details = [listed(fallen), ONE_REPORT]
+                dropped = counted(len(fallen), "case", " dropped significantly")
+                yield Reason(dropped, details)
             elif cannot_tell == "stop" and not stopping:
                 head = f"cannot tell: {n_fallen}, and attempts varied in neither run"
                 yield Reason(head, [f"fell: {listed(fallen)}", REMEDY])
@@ -496,15 +502,10 @@ class Comparison(Report):
         return self.baseline_name != BASELINE and self.current_name != CURRENT
 
     def _fallen_beyond_chance(self) -> list[str]:
-        """Return each case that fell by more than chance explains, by its most certain metric."""
-        if self.single_cases not in ("tested", "cannot tell"):
-            return []
-        level = (1.0 - self.confidence_level) / 2.0
+        """Return each case that dropped significantly, by its most certain metric."""
         fallen: dict[str, tuple[float, str]] = {}
-        for change in self.regressions:
-            p_value, name = change.adjusted_p_value, _label(change)
-            if p_value is None or p_value > level:
-                continue
+        for change in [one for one in self.regressions if is_significant(one, self)]:
+            p_value, name = change.adjusted_p_value or 0.0, _label(change)
             if p_value < fallen.get(name, (1.0, ""))[0]:
                 reason = f"p = {change.p_value:.2g}, adjusted {p_value:.2g}"
                 fallen[name] = p_value, f"{name} in {change.metric} ({reason})"
@@ -512,7 +513,6 @@ class Comparison(Report):
 
     def _sheet(self) -> Sheet:
         several = len(self.suites) > 1
-        reach = max(max(-s.interval.low, s.interval.high) for s in self.suites.values()) or 1.0
         titled = [
             (f"Suite, {one_line(name)}" if several else "Suite", suite)
             for name, suite in self.suites.items()
@@ -522,18 +522,22 @@ class Comparison(Report):
                 {
                     "suite": name,
                     **row_of(suite),
-                    " ": Scale.of(suite.delta, suite.interval, (-reach, reach)),
+                    " ": Scale.of(suite.delta, suite.interval, (-1.0, 1.0)),
                 }
                 for name, suite in self.suites.items()
             ],
             specs=SUITE_SPECS,
             lines=[f"{title}: {line_of(suite)}" for title, suite in titled],
-            remarks=[sheet_of(suite).notes for _, suite in titled],
+            remarks=[
+                sheet_of(suite).notes if suite in (self.suite, titled[0][1]) else ()
+                for _, suite in titled
+            ],
+            most=MAX_SUITES,
         )
         return Sheet(
             f"Comparison of {one_line(self.current_name)} with {one_line(self.baseline_name)}",
-            "",
-            (*self._opening(), suites, *self._sections(), *self._closing()),
+            self._decision(),
+            (suites, *self._sections(), *self._closing()),
         )
 
     def to_rows(self) -> list[dict[str, Any]]:
@@ -566,18 +570,43 @@ class Comparison(Report):
         ]
         return [f"Undecided, left out: {'; '.join(counts)}"] if counts else []
 
-    def _opening(self) -> list[str]:
-        """Say first what the gate cannot see or tell."""
+    def _copies(self) -> list[str]:
+        """Say how many repeats are left out as copies, if any are."""
+        sides = zip(self.n_copies, ("the baseline", "the current run"), strict=True)
+        return [f"{n} of the repeats of {whose} left out: {COPIES}" for n, whose in sides if n]
+
+    def _decision(self) -> str:
+        """Say what the gate would do, or that it cannot see or tell, and what was compared."""
+        compared = f"{one_line(self.current_name)} compared with {one_line(self.baseline_name)}"
+        compared += f", {counted(self.suite.n_cases, 'case')}"
         if why := self._blind("evidence"):
-            return [f"Cannot see a loss: {why}"]
-        if self.single_cases == "cannot tell" and (fallen := self._fallen_beyond_chance()):
+            return f"cannot see a loss: {why} ({compared})"
+        fallen = self._fallen_beyond_chance()
+        verdicts: dict[str, list[str]] = {}
+        for name, one in sorted(self.suites.items(), key=lambda item: _looks(item[1])):
+            verdicts.setdefault(one.verdict, []).append(name)
+        parts = [self.suite.verdict]
+        if len(self.suites) > 1:
+            parts = [f"{one} in {listed(names, FEW_NAMES)}" for one, names in verdicts.items()]
+        if fallen and self.single_cases == "cannot tell" and self.suite.verdict != "regressed":
             n_fallen = counted(len(fallen), "case", " fell")
-            return [f"Cannot tell: {n_fallen}, and attempts varied in neither run; {REMEDY}"]
-        return []
+            why = f"{n_fallen}, and attempts varied in neither run; {REMEDY}"
+            return f"cannot tell: {why} ({compared})"
+        if fallen and self.single_cases == "tested":
+            parts.append(counted(len(fallen), "case", " dropped significantly"))
+        if missed := self.newly_missed_unsafe:
+            parts.append(_named("unsafe query", "no longer caught", missed).head)
+        if self.removed_cases:
+            n_cases = len(_labels(self.removed_cases))
+            parts.append(counted(n_cases, "case", f" {self._without}"))
+        if self.newly_failing:
+            parts.append(self._failing().head)
+        return f"{', '.join(parts)} ({compared})"
 
     def _closing(self) -> list[str]:
-        scores = " scores" if len(self.suites) > 1 else ""
-        lines = [f"Unchanged: {self.n_unchanged}{scores} (within {self.threshold:g})"]
+        lines = [self._moves()]
+        for title, changes in self._optional():
+            lines.append(f"{title}: {_counted(changes)} ({listed(_labels(changes), FEW_NAMES)})")
         lines += self._left_out()
         for models, where in (
             (self.models_only_in_baseline, "the baseline"),
@@ -585,40 +614,65 @@ class Comparison(Report):
         ):
             if models:
                 lines.append(f"Models only in {where}, not compared: {listed(models)}")
-        for n, whose in zip(self.n_copies, ("the baseline", "the current run"), strict=True):
-            if n:
-                lines.append(
-                    f"The {n + 1} repeats of {whose} are the same in every case: {COPIES}"
-                )
+        lines += self._copies()
         if self.anytime:
             lines.append("Valid at any time, however often one looks; single cases are not tested")
         elif self._two_models:
             lines.append("Two models: the suite decides, single cases do not stop the gate")
         elif self.single_cases == "not independent":
             lines.append(NOT_INDEPENDENT)
-        if self.flaky:
-            worst = sorted(self.flaky.items(), key=lambda one: -one[1])
-            names = listed([f"{name} ({share:.2g})" for name, share in worst])
-            n_flaky = counted(len(worst), "case")
-            lines.append(f"Attempts differ at {n_flaky} (share of failures): {names}")
+        lines += self._varying()
         if missed := self.newly_missed_unsafe:
             reason = _named("unsafe query", "no longer caught", missed)
             lines.insert(0, f"{reason.head}: {listed(missed)}")
         return lines
 
-    def _sections(self) -> list[Table]:
+    def _varying(self) -> list[str]:
+        """Name the cases whose attempts differ, the most failures first."""
+        worst = sorted(self.flaky.items(), key=lambda one: -one[1])
+        if not worst:
+            return []
+        names = listed([f"{name} ({share:.2g})" for name, share in worst], FEW_NAMES)
+        n_flaky = counted(len(worst), "case")
+        return [f"Attempts differ at {n_flaky} (share of failures): {names}"]
+
+    def _moves(self) -> str:
+        """Count the cases that fell, rose and did neither, with those that fell farthest."""
+        farthest = {_label(one): one.delta for one in reversed(self.regressions)}
+        names = [f"{name} {farthest.pop(name):+z.3f}" for name in _labels(self.regressions)]
+        fell = f"Fell by more than {self.threshold:g}: {_counted(self.regressions)}"
+        fell += f" ({listed(names, FEW_NAMES)})" if names else ""
+        scores = " scores" if len(self.suites) > 1 else ""
+        text = (
+            f"{fell}; rose: {_counted(self.improvements)}; unchanged: {self.n_unchanged}{scores}"
+        )
+        return f"{text}; {LISTED}" if self.regressions or self.improvements else text
+
+    def _optional(self) -> list[tuple[str, tuple[CaseChange, ...]]]:
+        """Return what there is of other changes, under their titles."""
         optional = [
             ("New cases", self.new_cases),
             (f"{self._without.capitalize()} cases", self.removed_cases),
-            ("Newly failing", self.newly_failing),
+            ("Newly unscored", self.newly_failing),
             (f"Cases below the floor of {self.floor}", self.below_floor),
         ]
+        return [section for section in optional if section[1]]
+
+    def _sections(self) -> list[Table]:
+        """Return the cases that dropped significantly, and in detail all changes."""
+        beyond = tuple(one for one in self.regressions if is_significant(one, self))
         sections = [
             (f"Cases that{self._fell} (no verdict)", self.regressions),
             (f"Cases that rose by more than {self.threshold:g}", self.improvements),
-            *(section for section in optional if section[1]),
+            *self._optional(),
         ]
-        tables = [_table(changes, f"{title}: {_counted(changes)}") for title, changes in sections]
+        tables = [
+            attrs.evolve(_table(changes, f"{title}: {_counted(changes)}"), place="detail")
+            for title, changes in sections
+            if changes
+        ]
+        if beyond:
+            tables.insert(0, _table(beyond, f"Dropped significantly: {_counted(beyond)}"))
         queries = [
             {
                 "case": change.case_id,
@@ -633,6 +687,14 @@ class Comparison(Report):
         if queries:
             tables.append(Table(rows=queries, title="SQL of cases that fell", place="folded"))
         return tables
+
+
+def is_significant(change: CaseChange, comparison: Comparison) -> bool:
+    """Tell a case that fell significantly by itself; see *single_cases*."""
+    tested = comparison.single_cases in ("tested", "cannot tell")
+    p_value = change.adjusted_p_value
+    level = (1.0 - comparison.confidence_level) / 2.0
+    return tested and p_value is not None and p_value <= level
 
 
 def _counted(changes: tuple[CaseChange, ...]) -> str:
@@ -751,12 +813,13 @@ def compare_reports(
         the exact permutation test of the mean scores of reports. It holds if attempts of a run
         depend on each other, or if whole runs drift; single cases are not tested. Three reports
         against three is the least that can be significant, or two against five. The level of the
-        interval is the highest that their number allows. Repeats of a side that are the same in
-        every case are copies of one run, or of a system that never varies, and count as one.
+        interval is the highest that their number allows. Repeats that are the same in every case
+        are copies of one run, or of a system that never varies, and count as one; unless others
+        of the suite differ in so few cases, below three on average, that this happens by chance.
 
         *Unknown outcomes.* Where nobody knows some outcomes (``passed=None``, an undecided pair of
         queries), the suite's change is that of the known ones, and *delta_bounds* are the changes
-        with all unknown outcomes going the worst way and the best. A verdict of a change, and one
+        if every missing outcome failed, and if every one passed. A verdict of a change, and one
         on the margin, stands only if it stands at both ends.
 
         *Minimum detectable effect.* It is the least fall that has 80 % power to be found by the
@@ -790,7 +853,7 @@ def compare_reports(
           suites depend on each other.
         - *clusters* raises an error. Pass each cluster as one case, with its questions as
           attempts.
-        - The test bets on the mean change of each case and asks about cases like these. For single
+        - The test bets on the mean change of each case and asks about similar cases. For single
           attempts of 0 or 1 it is a mixture martingale over the cases that changed, with a nearly
           uniform prior.
 
@@ -848,8 +911,9 @@ def compare_reports(
     )
     plan.check()
     chosen = _chosen(metrics, olds, news)
-    olds, news = (sides[:1] if Side.are_copies(sides) else sides for sides in (olds, news))
-    n_repeats, given = (len(olds), len(news)), plan.n_repeats
+    given = plan.n_repeats
+    olds, news = without_copies(olds, news)
+    n_repeats = len(olds), len(news)
     plan = plan._replace(n_repeats=n_repeats)
     old, new = (
         (Side.together(name, sides) if plan.repeated else sides[0]).only(chosen)
@@ -884,20 +948,20 @@ def compare_reports(
             failing.append(change)
     missed = _missed(old, new)
 
-    def told(changes: Iterable[CaseChange]) -> tuple[CaseChange, ...]:
+    def with_queries(changes: Iterable[CaseChange]) -> tuple[CaseChange, ...]:
         return tuple(_with_sql(changes, old, new))
 
     return Comparison(
-        regressions=told(change for delta, change in moved if delta < 0),
-        improvements=told(change for delta, change in moved if delta > 0),
+        regressions=with_queries(change for delta, change in moved if delta < 0),
+        improvements=with_queries(change for delta, change in moved if delta > 0),
         n_unchanged=sum(n_shared.values()) - len(moved),
-        new_cases=told(
+        new_cases=with_queries(
             _change(key, None, score, shared_model)
             for key, score in _only_in(after.suites, before.suites, n_shared)
             if key not in before.failing
         ),
-        removed_cases=told(removed),
-        newly_failing=told(failing),
+        removed_cases=with_queries(removed),
+        newly_failing=with_queries(failing),
         missed_unsafe=tuple(missed) if missed or new.unsafe is not None else None,
         newly_missed_unsafe=tuple(c for c in missed if (old.unsafe or {}).get(c)),
         suite=min(verdicts, key=_looks),
@@ -905,7 +969,7 @@ def compare_reports(
         adjustment=adjustment,
         anytime=plan.anytime,
         single_cases=singles.state(moved),
-        below_floor=told(_below_floor(known, plan, shared_model)),
+        below_floor=with_queries(_below_floor(known, plan, shared_model)),
         floor=floor,
         most_attempts=max((int(pair.after.sizes.max()) for pair in known), default=0),
         flaky=_flaky(known),
@@ -1013,7 +1077,7 @@ class _Plan(NamedTuple):
         if one is not None and not pair.ends:
             return one
         worst, best = (self._judge(pair, asked, pair.every_id, sides) for sides in pair.ends)
-        low, high = (mean_of(after.means - before.means) for before, after in pair.ends)
+        low, high = (exact_mean(after.means - before.means) for before, after in pair.ends)
         n_unscored = len(pair.every_id) - len(pair.case_ids)
         one = without_scores(worst, best) if one is None else one
         one = attrs.evolve(one, n_unscored=n_unscored, n_unknown=pair.n_unknown)
@@ -1022,10 +1086,9 @@ class _Plan(NamedTuple):
     def _judge(
         self, pair: Paired, asked: Asked, case_ids: Sequence[str], sides: Sides
     ) -> SuiteVerdict:
-        if self.anytime:
-            return anytime_verdict(*sides, asked, 0 if self.random_order else pair.n_unseen)
         groups = None if self.groups is None else _groups(self.groups, case_ids)
-        return suite_verdict(*sides, asked, groups)
+        n_unseen = 0 if self.random_order else pair.n_unseen
+        return suite_verdict(*sides, asked, groups, n_unseen if self.anytime else None)
 
 
 class _SingleCases:
@@ -1037,17 +1100,14 @@ class _SingleCases:
         self.are_tested = not (plan.anytime or plan.repeated)
         found = [least_p_values(pair.before, pair.after) for pair in pairs if self.are_tested]
         self.least: Floats = np.sort(np.concatenate(found)) if found else np.empty(0)
-        self.count = self.are_tested and one_system and self._least_by_design() <= self.level
-        """Whether they stop a job where they are significant."""
-
-    def _least_by_design(self) -> float:
-        """Return the least p value that any outcome of so many attempts could have."""
         sizes = {
-            sides
-            for pair in self.pairs
-            for sides in zip(pair.before.sizes.tolist(), pair.after.sizes.tolist(), strict=True)
+            both
+            for pair in pairs
+            for both in zip(pair.before.sizes.tolist(), pair.after.sizes.tolist(), strict=True)
         }
-        return min((least_p_value(*both) for both in sizes), default=1.0)
+        by_design = min((least_p_value(*both) for both in sizes), default=1.0)
+        self.count = self.are_tested and one_system and by_design <= self.level
+        """Whether they stop a job where they are significant."""
 
     @property
     def can_be_significant(self) -> bool:
@@ -1179,28 +1239,24 @@ def _change(
     )
 
 
-def _with_sql(changes: Iterable[CaseChange], old: Side, new: Side) -> Iterable[CaseChange]:
-    """Return changes with the queries of their cases, if reports have any."""
-    if not (old.sql or new.sql):
-        return changes
-    return [
-        _with_queries(one, old.sql.get(one.case_id), new.sql.get(one.case_id)) for one in changes
-    ]
+def _with_sql(changes: Iterable[CaseChange], old: Side, new: Side) -> Iterator[CaseChange]:
+    """Yield changes with the queries of their cases, if reports have any."""
+    for change in changes:
+        before, after = old.sql.get(change.case_id), new.sql.get(change.case_id)
+        known = after or before
+        yield (
+            change
+            if known is None
+            else attrs.evolve(
+                change,
+                baseline_generated=before.generated if before else (),
+                current_generated=after.generated if after else (),
+                expected=known.expected,
+            )
+        )
 
 
-def _with_queries(change: CaseChange, before: CaseSql | None, after: CaseSql | None) -> CaseChange:
-    known = after or before
-    if known is None:
-        return change
-    return attrs.evolve(
-        change,
-        baseline_generated=before.generated if before else (),
-        current_generated=after.generated if after else (),
-        expected=known.expected,
-    )
-
-
-def _told(suites: Mapping[str, SuiteVerdict]) -> list[str]:
+def _lines_of(suites: Mapping[str, SuiteVerdict]) -> list[str]:
     """Return a line for each suite, with what makes its verdict doubtful."""
     return [f"{one_line(name)}: {line_of(suite)}" for name, suite in suites.items()]
 
@@ -1225,8 +1281,7 @@ def _chosen(metrics: object, olds: list[Side], news: list[Side]) -> dict[str, No
     for i, name in enumerate(names):
         if check_text(f"metrics[{i}]", name) not in known:
             for sides, whose in ((olds, "baseline"), (news, "current")):
-                for side in sides:
-                    side.add_pass_at_k(f"metrics[{i}]", name, whose)
+                sides[:] = [one.with_pass_at_k(f"metrics[{i}]", name, whose) for one in sides]
         choices = tuple({**known, **olds[0].metrics})
         if "pass@1" in known and name not in choices:
             several = "'pass@k' for k attempts, such as 'pass@3'"
@@ -1241,34 +1296,27 @@ def _below_floor(pairs: list[Paired], plan: _Plan, shared_model: str | None) -> 
         return []
     from scipy.special import bdtr
 
-    found: list[tuple[Paired, Sequence[str], Attempts, Floats]] = []
+    rows: list[tuple[tuple[SuiteKey, str], float | None, float, float, float]] = []
     for pair in pairs:
-        ids, after = pair.case_ids, pair.after
-        if pair.ends:
-            ids, after = pair.every_id, pair.ends[1][1]
+        ids, after = (pair.every_id, pair.ends[1][1]) if pair.ends else (pair.case_ids, pair.after)
         if np.isin(after.scores, (0.0, 1.0)).all():
+            known = dict(zip(pair.case_ids, pair.before.means.tolist(), strict=True))
             p_values = np.asarray(bdtr(after.totals(), after.sizes, plan.floor), np.float64)
-            found.append((pair, ids, after, p_values))
-    if not found:
+            columns = after.means, p_values, np.asarray((1.0 - plan.floor) ** after.sizes)
+            rows.extend(
+                ((pair.suite, case_id), known.get(case_id), *numbers)
+                for case_id, *numbers in zip(ids, *(c.tolist() for c in columns), strict=True)
+            )
+    if not rows:
         refuse("floor", "None where no metric has outcomes of 0 and 1", plan.floor)
-    sizes = np.concatenate([after.sizes for _, _, after, _ in found])
-    least = np.asarray((1.0 - plan.floor) ** sizes, np.float64)
-    p_values = np.concatenate([one[3] for one in found])
-    low = np.flatnonzero(p_values <= plan.error)
-    corrected = dict(
-        zip(low.tolist(), tarone_holm(p_values[low], np.sort(least)).tolist(), strict=True)
-    )
-    changes: list[CaseChange] = []
-    start = 0
-    for pair, ids, after, _ in found:
-        known = dict(zip(pair.case_ids, pair.before.means.tolist(), strict=True))
-        for i, case_id in enumerate(ids):
-            p_value = corrected.get(start + i)
-            if p_value is not None and p_value <= plan.error:
-                rate = float(after.means[i])
-                change = _change((pair.suite, case_id), known.get(case_id), rate, shared_model)
-                changes.append(attrs.evolve(change, floor_p_value=p_value))
-        start += len(ids)
+    p_values, least = np.array([row[3:] for row in rows]).T
+    changes = [
+        attrs.evolve(_change(key, old, rate, shared_model), floor_p_value=p_value)
+        for (key, old, rate, *_), p_value in zip(
+            rows, tarone_holm(p_values, least).tolist(), strict=True
+        )
+        if p_value <= plan.error
+    ]
     return sorted(changes, key=lambda one: (one.current or 0.0, one.floor_p_value or 0.0))
 
 
@@ -1298,13 +1346,11 @@ def _clusters(clusters: object) -> Mapping[str, Any]:
 
 def _groups(clusters: Mapping[str, Any], case_ids: Sequence[str]) -> Groups:
     """Return the group of each case, numbered from 0."""
-    number_of: dict[object, int] = {}
-    numbers: list[int] = []
+    labels: list[str | int] = []
     for case_id in case_ids:
         if case_id not in clusters:
             refuse("clusters", f"a mapping with a group for {shown(case_id)}", clusters)
-        group = clusters[case_id]
-        if not isinstance(group, str | Integral):
-            refuse(f"clusters[{shown(case_id)}]", "a string or an integer", group, TypeError)
-        numbers.append(number_of.setdefault(group, len(number_of)))
-    return np.array(numbers)
+        labels.append(clusters[case_id])
+        if not isinstance(labels[-1], str | Integral):
+            refuse(f"clusters[{shown(case_id)}]", "a string or an integer", labels[-1], TypeError)
+    return numbered(labels)[1]

@@ -26,6 +26,7 @@ from scorekit._judge.waiting import (
     queue_of,
     run_to_end,
 )
+from scorekit._sheet.model import Sheet, line_of
 from scorekit._sql.operands import invalid
 from scorekit._sql.parsing import (
     check_dialect,
@@ -46,6 +47,7 @@ from scorekit.equivalence import (
     check_engine,
     returned_by,
     sql_equivalence,
+    tables_of,
 )
 from scorekit.errors import InputError, JudgeError, SqlError, one_line
 from scorekit.judges import (
@@ -61,7 +63,7 @@ from scorekit.judges import (
     total_usage,
 )
 from scorekit.records import UNDECIDED, FrozenMapping, MetricError, MetricResult, metric_error
-from scorekit.results import OptionFields, SqlOptions, takes_options
+from scorekit.results import OptionFields, SqlOptions, asks_as, takes_options
 
 _log = logging.getLogger(__name__)
 
@@ -118,7 +120,7 @@ SHORT_REASON = 200
 Evidence = Literal["auto", "judge"]
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen(kw_only=True, repr=False)
 class QueryCorrectness(MetricResult):
     """Result of `query_correctness`."""
 
@@ -151,7 +153,17 @@ class QueryCorrectness(MetricResult):
             return f"{why}; the judge failed: {self.judge_error.message}"
         if self.error is None or self.error.kind == UNDECIDED or known is None:
             return why  # the message of no_judge has it
-        return f"{why}; without a judge: {in_roles(str(known))}"
+        if self.error.message.endswith(self.reasoning) and known.verdict == "unknown":
+            return why  # of SQL that cannot be read both say the same
+        return f"{why}; without a judge: {in_roles(line_of(known))}"
+
+    def _sheet(self) -> Sheet:
+        """Show the database on which a refuted pair differs below why."""
+        sheet, known = super()._sheet(), self.equivalence
+        if self.method != "refuted" or known is None or known.counterexample is None:
+            return sheet
+        tables = tables_of(known.counterexample, ROLES)
+        return attrs.evolve(sheet, parts=(*tables, *sheet.parts))
 
     def _reason(self) -> str:
         example = None if self.equivalence is None else self.equivalence.counterexample
@@ -160,174 +172,6 @@ class QueryCorrectness(MetricResult):
         generated, expected = (one_line(rows, SHORT_REASON) for rows in returned_by(example))
         order = " in this order" if example.order_only else ""
         return f"refuted; generated returns {generated}, expected {expected}{order}"
-
-
-@takes_options
-def query_correctness(
-    generated: str,
-    expected: str | Iterable[str],
-    *,
-    judge: AnyJudge | None = None,
-    dialect: str | None = None,
-    schema: Schema | None = None,
-    question: str | None = None,
-    evidence: Evidence = "auto",
-    timeout_seconds: float = 30.0,
-    options: SqlOptions | None = None,
-    engine: Engine | None = None,
-    **fields: Unpack[OptionFields],
-) -> QueryCorrectness:
-    """
-    Score whether a generated query answers the question of the expected one: 1.0, 0.5 or 0.0.
-
-    The pair is decided by the first of these that applies:
-
-    - Identical text is right, apart from outer space and a final ``;``.
-    - SQL that does not parse is wrong, and so is a statement such as DELETE or EXPLAIN where a
-      query is expected.
-    - SQL that names a table or column which the *schema* does not have is wrong.
-    - SQL that `sql_equivalence` proves equal is right.
-    - The judge decides, and sees a counterexample if there is one.
-    - Without a judge, or if it fails, a pair that is refuted under a *schema* is wrong.
-    - Any other pair is undecided: a failure of the judge, not a guess.
-
-    A table or column counts as missing only if every statement of the schema could be read, and an
-    accepted query has all of its own. Built-in tables and columns are never missing.
-
-    Args:
-        generated: The model's SQL.
-        expected: The reference SQL, or several accepted queries of which the best counts.
-        judge: The judge to ask; see `judge_from_function`.
-        dialect: SQL dialect of both, as sqlglot names it; None tries several.
-        schema: The tables, as text or as a mapping from table to column to type.  CREATE TABLE
-            statements and the mapping let more be proved and refuted.
-        question: What the query should answer, in the user's words.
-        evidence: ``"auto"`` looks for missing names, a proof or a counterexample before the judge
-            is asked, ``"judge"`` does not.
-        timeout_seconds: Time limit of the judge, retries included (``> 0``).  A `ClaudeJudge` that
-            others ask as well does not count the time that a question waits for its turn.
-        options: When evidence takes two results for the same, and *keys* of the tables; each field
-            of `SqlOptions` is a keyword too. An ORDER BY that only one query has is not compared
-            unless *row_order* or *rule* asks for it, and *reasoning* says so.
-        engine: Runs the queries for evidence, as for `sql_equivalence`. What it does not run of
-            the generated query alone is wrong, of the reference alone a bad reference.
-
-    Returns:
-        A frozen `QueryCorrectness`. If the judge fails or takes too long and the pair is not
-        refuted, the score is 0.0 and the *error* has the origin ``"instrument"``. For SQL that
-        cannot be read, or names what does not exist, the score is 0.0 with the origin
-        ``"output"``.
-
-    Raises:
-        InputError: If *expected* is empty, *dialect* unknown, *evidence* neither word, *schema* a
-            path, *timeout_seconds* not positive, or an option refused or given twice.
-        TypeError: If an argument has the wrong type.
-
-    Examples:
-        >>> result = query_correctness("SELECT 1 ", "SELECT 1;")
-        >>> result.score, result.reasoning, result.method
-        (1.0, 'Queries are identical', 'identical')
-        >>> schema = {"users": {"id": "int", "age": "int"}}
-        >>> counts = "SELECT COUNT(age) FROM users", "SELECT COUNT(*) FROM users"
-        >>> result = query_correctness(*counts, schema=schema)
-        >>> result.score, result.reasoning, result.method
-        (0.0, 'results differ on a database of 1 row', 'refuted')
-        >>> query_correctness("SELECT MAX(age) FROM people", counts[1], schema=schema).reasoning
-        "generated: the schema has no table 'people'"
-        >>> query_correctness("SELECT 1", "")
-        Traceback (most recent call last):
-        ...
-        scorekit.errors.InputError: expected must be a non-empty string, got ''
-    """
-    pair = Pair.checked(
-        generated,
-        expected,
-        SqlOptions.of(options, fields),
-        judge=judge,
-        dialect=dialect,
-        schema=schema,
-        question=question,
-        evidence=evidence,
-        timeout_seconds=timeout_seconds,
-        engine=engine,
-    ).recalled()
-    looked = pair.looked_at()
-    if isinstance(looked, QueryCorrectness):
-        return looked
-    seconds = None if queue_of(looked.judge) is not None else looked.timeout_seconds
-    token = is_sync.set(True)
-    try:
-        return run_to_end(looked.asked, seconds)
-    except TimeoutError as error:  # of a judge that blocks the event loop
-        return looked.failed(error, [])
-    finally:
-        is_sync.reset(token)
-
-
-@takes_options
-async def aquery_correctness(
-    generated: str,
-    expected: str | Iterable[str],
-    *,
-    judge: AnyJudge | None = None,
-    dialect: str | None = None,
-    schema: Schema | None = None,
-    question: str | None = None,
-    evidence: Evidence = "auto",
-    timeout_seconds: float = 30.0,
-    options: SqlOptions | None = None,
-    engine: Engine | None = None,
-    **fields: Unpack[OptionFields],
-) -> QueryCorrectness:
-    """
-    Do the same as `query_correctness`, without blocking the event loop while the judge works.
-
-    Args:
-        generated: As for `query_correctness`, like all that follow.
-        expected: The reference SQL, or several accepted queries.
-        judge: The judge to ask, through ``ajudge``.
-        dialect: SQL dialect of both.
-        schema: The tables.
-        question: What the query should answer.
-        evidence: What may decide before the judge is asked.
-        timeout_seconds: Time limit of the judge.
-        options: When evidence takes two results for the same; each field is a keyword too.
-        engine: Runs the queries for evidence.
-
-    Returns:
-        A frozen `QueryCorrectness`.
-
-    Raises:
-        InputError: As `query_correctness`.
-        TypeError: As `query_correctness`.
-
-    Examples:
-        >>> asyncio.run(aquery_correctness("SELECT 1", "SELECT 1")).score
-        1.0
-    """
-    pair = Pair.checked(
-        generated,
-        expected,
-        SqlOptions.of(options, fields),
-        judge=judge,
-        dialect=dialect,
-        schema=schema,
-        question=question,
-        evidence=evidence,
-        timeout_seconds=timeout_seconds,
-        engine=engine,
-    ).recalled()
-    # Identical text needs no judge, which may pause; and what a judge asks about itself must not
-    # wait for the pairs that wait for that judge.
-    takes_place = caller.get() is None and not pair.is_identical()
-    queue = queue_of(pair.judge) if takes_place else None
-    async with AsyncExitStack() as place:
-        if queue is not None:
-            await place.enter_async_context(queue.place())
-        looked = pair.looked_at() if pair.is_quick() else await off_loop(pair.looked_at)
-        if isinstance(looked, QueryCorrectness):
-            return looked
-        return await looked.asked(place)
 
 
 async def _within(asking: Coroutine[Any, Any, None], seconds: float) -> None:
@@ -370,19 +214,21 @@ class Pair:
     """A result that only lacks the clauses in which the query is wrong."""
 
     @classmethod
+    @takes_options
     def checked(
         cls,
-        generated: object,
-        expected: object,
-        options: SqlOptions,
+        generated: str,
+        expected: str | Iterable[str],
         *,
-        judge: object,
-        dialect: str | None,
-        schema: Schema | None,
-        question: str | None,
-        evidence: object,
-        timeout_seconds: object,
-        engine: Engine | None,
+        judge: AnyJudge | None = None,
+        dialect: str | None = None,
+        schema: Schema | None = None,
+        question: str | None = None,
+        evidence: Evidence = "auto",
+        timeout_seconds: float = 30.0,
+        options: SqlOptions | None = None,
+        engine: Engine | None = None,
+        **fields: Unpack[OptionFields],
     ) -> Pair:
         """Take the arguments of `query_correctness`."""
         check_choice("evidence", evidence, ("auto", "judge"))
@@ -396,9 +242,9 @@ class Pair:
             schema=schema,
             schema_text=None if schema is None else schema_text(schema),
             question=question,
-            evidence=cast("Evidence", evidence),
+            evidence=evidence,
             timeout_seconds=check_timeout(timeout_seconds),
-            options=options.settled,
+            options=SqlOptions.of(options, FrozenMapping(fields)).settled,
             engine=check_engine(engine),
         )
 
@@ -520,9 +366,9 @@ class Pair:
 
     def bad(self, query: str) -> str | None:
         """Return why an accepted query does not run, by its dialect and a schema of tables."""
-        is_told = self.evidence == "auto" and self.is_schema_known()
+        is_known = self.evidence == "auto" and self.is_schema_known()
         try:
-            return refused(query, self.schema if is_told else None, self.dialect)
+            return refused(query, self.schema if is_known else None, self.dialect)
         except Exception:  # noqa: BLE001 - as in `evidence_on`
             return None
 
@@ -768,6 +614,118 @@ class Pair:
             equivalence=self.known[0] if self.known else None,
             error=record,
         )
+
+
+@asks_as(Pair.checked)
+async def aquery_correctness(*asked: Any, **options: Any) -> QueryCorrectness:
+    """
+    Do the same as `query_correctness`, without blocking the event loop while the judge works.
+
+    Args:
+        asked: As for `query_correctness`.
+        options: As for `query_correctness`; the judge is asked through ``ajudge``.
+
+    Returns:
+        A frozen `QueryCorrectness`.
+
+    Raises:
+        InputError: As `query_correctness`.
+        TypeError: As `query_correctness`.
+
+    Examples:
+        >>> asyncio.run(aquery_correctness("SELECT 1", "SELECT 1")).score
+        1.0
+    """
+    pair = Pair.checked(*asked, **options).recalled()
+    # Identical text needs no judge, which may pause; and what a judge asks about itself must not
+    # wait for the pairs that wait for that judge.
+    takes_place = caller.get() is None and not pair.is_identical()
+    queue = queue_of(pair.judge) if takes_place else None
+    async with AsyncExitStack() as place:
+        if queue is not None:
+            await place.enter_async_context(queue.place())
+        looked = pair.looked_at() if pair.is_quick() else await off_loop(pair.looked_at)
+        if isinstance(looked, QueryCorrectness):
+            return looked
+        return await looked.asked(place)
+
+
+@asks_as(Pair.checked)
+def query_correctness(*asked: Any, **options: Any) -> QueryCorrectness:  # noqa: D417 - see above
+    """
+    Score whether a generated query answers the question of the expected one: 1.0, 0.5 or 0.0.
+
+    The pair is decided by the first of these that applies:
+
+    - Identical text is right, apart from outer space and a final ``;``.
+    - SQL that does not parse is wrong, and so is a statement such as DELETE or EXPLAIN where a
+      query is expected.
+    - SQL that names a table or column which the *schema* does not have is wrong.
+    - SQL that `sql_equivalence` proves equal is right.
+    - The judge decides, and sees a counterexample if there is one.
+    - Without a judge, or if it fails, a pair that is refuted under a *schema* is wrong.
+    - Any other pair is undecided: a failure of the judge, not a guess.
+
+    A table or column counts as missing only if every statement of the schema could be read, and an
+    accepted query has all of its own. Built-in tables and columns are never missing.
+
+    Args:
+        generated: The model's SQL.
+        expected: The reference SQL, or several accepted queries of which the best counts.
+        judge: The judge to ask; see `judge_from_function`.
+        dialect: SQL dialect of both, as sqlglot names it; None tries several.
+        schema: The tables, as text or as a mapping from table to column to type.  CREATE TABLE
+            statements and the mapping let more be proved and refuted.
+        question: What the query should answer, in the user's words.
+        evidence: ``"auto"`` looks for missing names, a proof or a counterexample before the judge
+            is asked, ``"judge"`` does not.
+        timeout_seconds: Time limit of the judge, retries included (``> 0``).  A `ClaudeJudge` that
+            others ask as well does not count the time that a question waits for its turn.
+        options: When evidence takes two results for the same, and *keys* of the tables; each field
+            of `SqlOptions` is a keyword too. An ORDER BY that only one query has is not compared
+            unless *row_order* or *rule* asks for it, and *reasoning* says so.
+        engine: Runs the queries for evidence, as for `sql_equivalence`. What it does not run of
+            the generated query alone is wrong, of the reference alone a bad reference.
+
+    Returns:
+        A frozen `QueryCorrectness`. If the judge fails or takes too long and the pair is not
+        refuted, the score is 0.0 and the *error* has the origin ``"instrument"``. For SQL that
+        cannot be read, or names what does not exist, the score is 0.0 with the origin
+        ``"output"``.
+
+    Raises:
+        InputError: If *expected* is empty, *dialect* unknown, *evidence* neither word, *schema* a
+            path, *timeout_seconds* not positive, or an option refused or given twice.
+        TypeError: If an argument has the wrong type.
+
+    Examples:
+        >>> result = query_correctness("SELECT 1 ", "SELECT 1;")
+        >>> result.score, result.reasoning, result.method
+        (1.0, 'Queries are identical', 'identical')
+        >>> schema = {"users": {"id": "int", "age": "int"}}
+        >>> counts = "SELECT COUNT(age) FROM users", "SELECT COUNT(*) FROM users"
+        >>> result = query_correctness(*counts, schema=schema)
+        >>> result.score, result.reasoning, result.method
+        (0.0, 'results differ on a database of 1 row', 'refuted')
+        >>> query_correctness("SELECT MAX(age) FROM people", counts[1], schema=schema).reasoning
+        "generated: the schema has no table 'people'"
+        >>> query_correctness("SELECT 1", "")
+        Traceback (most recent call last):
+        ...
+        scorekit.errors.InputError: expected must be a non-empty string, got ''
+    """
+    pair = Pair.checked(*asked, **options).recalled()
+    looked = pair.looked_at()
+    if isinstance(looked, QueryCorrectness):
+        return looked
+    seconds = None if queue_of(looked.judge) is not None else looked.timeout_seconds
+    token = is_sync.set(True)
+    try:
+        return run_to_end(looked.asked, seconds)
+    except TimeoutError as error:  # of a judge that blocks the event loop
+        return looked.failed(error, [])
+    finally:
+        is_sync.reset(token)
 
 
 def is_right(found: SqlEquivalence) -> bool:

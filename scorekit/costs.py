@@ -29,10 +29,11 @@ from scorekit._core.columns import (
     split_missing,
     takes_columns,
 )
-from scorekit._core.sums import exact_fraction
+from scorekit._core.sums import exact_fraction, exact_mean
 from scorekit._core.tails import ROUNDING, trouble
-from scorekit._stats.bounded import Floats, Groups, mean_of
-from scorekit._stats.ratios import Ends, paired_price_ends, ratio_ends, shared_error
+from scorekit._sheet.values import counted, estimate, level_of
+from scorekit._stats.bounded import Floats, Groups
+from scorekit._stats.ratios import paired_price_ends, ratio_ends, shared_error
 from scorekit.errors import InputError, refuse
 from scorekit.intervals import (
     Interval,
@@ -40,6 +41,7 @@ from scorekit.intervals import (
     check_bounds,
     clustered_stderr,
     group_means,
+    interval_around,
     interval_of_mean,
 )
 from scorekit.records import FrozenMapping, Record
@@ -103,7 +105,7 @@ def per_pass(costs: Sequence[float] | Floats, passes: float) -> float:
     return float(cost)
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen(kw_only=True, repr=False)
 class CostOfPass(Record):
     """Result of `cost_of_pass_from_columns`; ``str()`` shows cost and interval."""
 
@@ -116,7 +118,7 @@ class CostOfPass(Record):
     """Standard error by the delta method, for many runs; None with no pass, and for a single run
     or cluster."""
     interval: Interval | None
-    """None without a pass; *high* is ``inf`` if the runs are compatible with any cost."""
+    """None without a pass; *high* is ``inf`` if the runs set no bound."""
     n_runs: int
     n_passes: float
     """Sum of *passed*, which may hold pass rates."""
@@ -135,14 +137,17 @@ class CostOfPass(Record):
     there are none, and the ratio is that of the two costs of a pass."""
 
     def _line(self) -> str:
-        cost = f"a pass costs {self.cost_of_pass:.4g} USD{behind(self.interval)}"
-        if self.cost_ratio is not None:
-            ratio = f"{self.cost_ratio:.4g} times the baseline"
-            n = self.n_common_groups
-            over = "" if n is None else f" over {n} common cluster{'s' * (n != 1)}"
-            cost += f", {ratio}{behind(self.cost_ratio_interval)}{over},"
         runs = counted_runs(self.n_runs, self.n_groups, "cluster", self.weights)
-        return f"{cost} in {runs}"
+        if math.isinf(self.cost_of_pass):
+            return f"no successful run in {runs}: cost per successful run unbounded"
+        cost = f"{usd(self.cost_of_pass, self.interval)} per successful run"
+        if self.cost_ratio is not None:
+            n = self.n_common_groups
+            over = "" if n is None else f" over {counted(n, 'common cluster')}"
+            ratio = estimate(self.cost_ratio, self.cost_ratio_interval)
+            cost += f", {ratio} times the baseline{over}"
+        shown_level = "" if self.interval is None else f"{level_of(self.interval)}, "
+        return f"{cost} ({shown_level}{runs})"
 
 
 @takes_columns
@@ -213,13 +218,13 @@ def cost_of_pass_from_columns(
         >>> costs = [0.12, 0.3, 0.08, 0.22, 0.15, 0.4, 0.11, 0.09, 0.25, 0.18]
         >>> passed = [True, False, True, True, False, True, True, True, False, True]
         >>> print(cost_of_pass_from_columns(cost_usd=costs, passed=passed))
-        a pass costs 0.2714 USD [0.1517, 0.726] in 10 runs (each taken as independent)
+        0.27 USD [0.15, 0.73] per successful run (95 %, 10 runs, each taken as independent)
         >>> print(cost_of_pass_from_columns(cost_usd=costs[:3], passed=passed[:3]))
-        a pass costs 0.25 USD [0.01429, 20.57] in 3 runs (each taken as independent)
+        0.2 USD [0.01, 21] per successful run (95 %, 3 runs, each taken as independent)
         >>> old = cost_of_pass_from_columns(cost_usd=[0.5] * 10, passed=[True] * 10)
         >>> new = cost_of_pass_from_columns(cost_usd=costs, passed=passed, baseline=old)
         >>> f"{new.cost_ratio:.4g} {new.cost_ratio_interval}"  # times the baseline
-        '0.5429 [0.2725, 1.452]'
+        '0.5429 [0.3, 1.5]'
         >>> cost_of_pass_from_columns(cost_usd=[0.1, -0.1], passed=[True, True])
         Traceback (most recent call last):
         ...
@@ -342,17 +347,8 @@ def times_baseline(
         )
         return (*_divided(own, base, confidence_level), len(tasks))
     ratio = per_pass(costs, math.fsum(passes)) / per_pass(others, math.fsum(rates))
-    return (
-        ratio,
-        _around(
-            ratio,
-            paired,
-            confidence_level,
-            PAIRED,
-            UNEVEN if trouble(costs) or trouble(others) else None,
-        ),
-        len(tasks),
-    )
+    note = UNEVEN if trouble(costs) or trouble(others) else None
+    return ratio, interval_around(ratio, paired, confidence_level, PAIRED, note=note), len(tasks)
 
 
 def _divided(
@@ -364,19 +360,8 @@ def _divided(
     if not ratio or not math.isfinite(ratio) or over is None or under is None:
         return ratio if math.isfinite(ratio) else None, None
     ends = ratio_ends(ratio, (cost, over.low, over.high), (other, under.low, under.high))
-    return ratio, _around(ratio, ends, confidence_level, "ratio of means", over.note or under.note)
-
-
-def _around(
-    ratio: float, ends: Ends, confidence_level: float, method: str, note: str | None
-) -> Interval:
-    return Interval(
-        low=min(ends[0], ratio),  # rounding must not leave the ratio outside
-        high=max(ends[1], ratio),
-        confidence_level=confidence_level,
-        method=method,
-        note=note,
-    )
+    note = over.note or under.note
+    return ratio, interval_around(ratio, ends, confidence_level, "ratio of means", note=note)
 
 
 def _priced(costs: Floats, passes: Floats, confidence_level: float) -> Priced:
@@ -396,15 +381,13 @@ def pass_cost_interval(
     rate = interval_of_mean(passes, groups, (0.0, 1.0), confidence_level=level)
     codes = np.arange(costs.size) if groups is None else groups
     scale = float(costs.max()) or 1.0  # scaled, no sum can overflow
-    low, high = ratio_ends(
+    ends = ratio_ends(
         cost,
-        (mean_of(costs / scale), cost_ends.low / scale, cost_ends.high / scale),
-        (mean_of(passes), rate.low, rate.high),
+        (exact_mean(costs / scale), cost_ends.low / scale, cost_ends.high / scale),
+        (exact_mean(passes), rate.low, rate.high),
         shared_error(costs / scale, passes, codes),
     )
-    return Interval(
-        low=low, high=high, confidence_level=level, method="ratio of means", note=cost_ends.note
-    )
+    return interval_around(cost, ends, level, "ratio of means", note=cost_ends.note)
 
 
 def _delta_error(costs: Floats, passes: Floats, codes: Groups) -> float | None:
@@ -427,9 +410,10 @@ def counted_runs(
         unit = what if weights == "groups" else "run"
         same = f", each {unit} weighing the same" if n_groups < n_runs else ""
         return f"{runs} of {n_groups} {what}{'s' * (n_groups != 1)}{same}"
-    return runs if n_runs == 1 else f"{runs} (each taken as independent)"
+    return runs if n_runs == 1 else f"{runs}, each taken as independent"
 
 
-def behind(interval: Interval | None) -> str:
-    """Return an interval as it stands behind its number, if there is one."""
-    return "" if interval is None else f" {interval}"
+def usd(amount: float, interval: Interval | None) -> str:
+    """Return an amount of money with its interval behind it."""
+    text, _, ends = estimate(amount, interval).partition(" ")
+    return f"{text} USD {ends}".rstrip()

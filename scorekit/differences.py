@@ -12,8 +12,9 @@ from scorekit._core.checks import check_bounded_count, check_number
 from scorekit._core.columns import check_clusters, check_score_column, paired_columns
 from scorekit._core.gaffke import sides_of
 from scorekit._core.roots import root
-from scorekit._core.text import rounded
-from scorekit._stats.bounded import Floats, mean_of
+from scorekit._core.sums import exact_mean
+from scorekit._sheet.values import counted, estimate, level_of
+from scorekit._stats.bounded import Floats
 from scorekit._stats.exact_tests import at_least, share_up_to
 from scorekit._stats.ranks import ROUNDING, midranks, satterthwaite, superiority
 from scorekit.intervals import (
@@ -22,6 +23,7 @@ from scorekit.intervals import (
     clustered_stderr,
     effective_groups,
     group_sums,
+    interval_around,
     t_quantile,
     two_sided_p,
 )
@@ -40,7 +42,7 @@ FARTHEST = 7.5
 """Normal quantile of the least p value of a difference within bounds, 6e-14."""
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen(kw_only=True, repr=False)
 class PairedDifference(Record):
     """Result of `paired_difference`; ``str()`` shows difference, interval and p value."""
 
@@ -68,15 +70,19 @@ class PairedDifference(Record):
     """Number of clusters; None if the tasks are independent."""
 
     def _line(self) -> str:
-        interval = "" if self.interval is None else f" {self.interval}"
-        p = "" if self.p_value is None else f"p = {self.p_value:.2g}, "
-        tasks = "1 task" if self.n_tasks == 1 else f"{self.n_tasks} tasks"
-        return f"{rounded(self.delta, _size(self.interval), '+')}{interval} ({p}{tasks})"
+        stands_on = counted(self.n_tasks, "task")
+        return _found(self.delta, self.interval, self.p_value, stands_on)
 
 
-def _size(interval: Interval | None) -> float:
-    """Return how large a difference may be, beside which noise is none."""
-    return 0.0 if interval is None else max(-interval.low, interval.high)
+def _found(delta: float, interval: Interval | None, p_value: float | None, of: str) -> str:
+    """Return what is found, the difference, and what it stands on; without interval just these."""
+    if interval is None:
+        return f"{estimate(delta, None, '+')} ({of})"
+    found = "inconclusive"
+    if interval.low > 0.0 or interval.high < 0.0:
+        found = "current is higher" if interval.low > 0.0 else "current is lower"
+    p = "" if p_value is None else f"p = {p_value:.2g}, "
+    return f"{found}: {estimate(delta, interval, '+')} ({level_of(interval)}, {p}{of})"
 
 
 def paired_difference(
@@ -127,7 +133,7 @@ def paired_difference(
         >>> before = [1, 1, 0, 1, 0.5, 1, 0, 1]
         >>> result = paired_difference(before, [1, 0, 0, 1, 0, 1, 0, 0.5])
         >>> print(result)
-        -0.25 [-0.566, 0.06599] (p = 0.1, 8 tasks)
+        inconclusive: -0.25 [-0.57, +0.07] (95 %, p = 0.1, 8 tasks)
         >>> result.sign_flip_p_value, round(result.stderr, 3), round(result.stderr_unpaired, 3)
         (0.25, 0.134, 0.239)
         >>> paired_difference(before, [1, 0])
@@ -150,7 +156,7 @@ def paired_difference(
     sizes = np.maximum(abs(old), abs(new))
     scale = 2.0 ** math.frexp(float(sizes.max()))[1]  # no square can overflow, nor underflow
     rounded = np.where(deltas == 0.0, 0.0, ROUNDING * sizes / scale)
-    delta = mean_of(deltas)
+    delta = exact_mean(deltas)
     noise = float(rounded.max())
     stderr, *apart = (
         clustered_stderr(values / scale, codes, noise=noise) for values in (deltas, old, new)
@@ -159,17 +165,14 @@ def paired_difference(
     if stderr:
         df = effective_groups(codes) - 1.0
         reach = t_quantile(confidence_level, df) * stderr
-        interval = Interval(
-            low=delta - scale * reach,
-            high=delta + scale * reach,
-            confidence_level=confidence_level,
-            method="t" if clusters is None else "clustered t",
-        )
+        ends = delta - scale * reach, delta + scale * reach
+        method = "t" if clusters is None else "clustered t"
+        interval = interval_around(delta, ends, confidence_level, method)
         p = two_sided_p(abs(delta) / scale / stderr, df)
     return PairedDifference(
         delta=delta,
-        baseline_mean=mean_of(old),
-        current_mean=mean_of(new),
+        baseline_mean=exact_mean(old),
+        current_mean=exact_mean(new),
         stderr=None if stderr is None else scale * stderr,
         interval=interval,
         p_value=p,
@@ -201,14 +204,14 @@ def _sign_flip_p_value(totals: Floats, noise: Floats) -> float | None:
 
 
 def _correlation(first: Floats, second: Floats) -> float | None:
-    one, other = (values - mean_of(values) for values in (first, second))
+    one, other = (values - exact_mean(values) for values in (first, second))
     spreads = float(one @ one), float(other @ other)
     if min(spreads) <= one.size * ROUNDING**2:
         return None
     return min(max(float(one @ other) / math.sqrt(math.prod(spreads)), -1.0), 1.0)
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen(kw_only=True, repr=False)
 class UnpairedDifference(Record):
     """Result of `unpaired_difference`; ``str()`` shows the difference and Cliff's delta."""
 
@@ -236,20 +239,11 @@ class UnpairedDifference(Record):
     n_current: int
 
     def _line(self) -> str:
-        interval = "" if self.interval is None else f" {self.interval}"
-        found = "no difference detected: "
-        if self.interval is None:
-            found = ""
-        elif self.interval.low > 0.0:
-            found = "current is higher: "
-        elif self.interval.high < 0.0:
-            found = "current is lower: "
-        p = "" if self.p_value is None else f"p = {self.p_value:.2g}, "
+        stands_on = f"{self.n_baseline} and {self.n_current} values"
+        cliffs_delta = estimate(self.cliffs_delta, self.cliffs_delta_interval, "+")
         return (
-            f"{found}{rounded(self.delta, _size(self.interval), '+')}{interval} "
-            f"({p}{self.n_baseline} and {self.n_current} values), "
-            f"Cliff's delta {self.cliffs_delta:+.4g} {self.cliffs_delta_interval} "
-            f"(Mann-Whitney p = {self.mann_whitney_p_value:.2g})"
+            f"{_found(self.delta, self.interval, self.p_value, stands_on)}, Cliff's delta "
+            f"{cliffs_delta} (Mann-Whitney p = {self.mann_whitney_p_value:.2g})"
         )
 
 
@@ -301,9 +295,9 @@ def unpaired_difference(
         >>> python, rust = [1, 1, 0.5, 1, 1, 0, 1, 1] * 2, [0.5, 0, 0, 1, 0.5, 0] * 2
         >>> result = unpaired_difference(python, rust, bounds=(0, 1))
         >>> round(result.delta, 3), str(result.interval), round(result.p_value, 3)
-        (-0.479, '[-0.7198, -0.1106]', 0.008)
+        (-0.479, '[-0.72, -0.11]', 0.008)
         >>> round(result.cliffs_delta, 3), str(result.cliffs_delta_interval)
-        (-0.604, '[-0.8431, -0.1661]')
+        (-0.604, '[-0.84, -0.17]')
         >>> unpaired_difference(python, [])
         Traceback (most recent call last):
         ...
@@ -324,7 +318,7 @@ def unpaired_difference(
     ranks, ties = midranks(np.concatenate([old, new]))
     above = superiority(old, new)
     scale = 2.0 ** math.frexp(max(float(abs(old).max()), float(abs(new).max())))[1]
-    means = [mean_of(side / scale) for side in (old, new)]
+    means = [exact_mean(side / scale) for side in (old, new)]
     delta = means[1] - means[0]
     stderr = interval = p = None
     if min(old.size, new.size) > 1:
@@ -339,12 +333,8 @@ def unpaired_difference(
         if stderr:
             welch = satterthwaite(errors, (old.size, new.size))
             reach = t_quantile(confidence_level, welch) * stderr
-            interval = Interval(
-                low=scale * (delta - reach),
-                high=scale * (delta + reach),
-                confidence_level=confidence_level,
-                method="Welch's t",
-            )
+            ends = scale * (delta - reach), scale * (delta + reach)
+            interval = interval_around(scale * delta, ends, confidence_level, "Welch's t")
             p = two_sided_p(abs(delta) / stderr, welch)
         if bounds is not None:
             lowest, highest = limits
@@ -386,12 +376,8 @@ def _bounded_difference(
         return math.hypot(*(side.mean - side.end(error) for side in ends))
 
     error = (1.0 - confidence_level) / 2.0
-    interval = Interval(
-        low=span * (delta - reach(error, down=True)),
-        high=span * (delta + reach(error, down=False)),
-        confidence_level=confidence_level,
-        method="gaffke",
-    )
+    ends = span * (delta - reach(error, down=True)), span * (delta + reach(error, down=False))
+    interval = interval_around(span * delta, ends, confidence_level, "gaffke")
 
     def excess(z: float) -> float:  # the reach is nearly proportional to normal quantiles
         return reach(two_sided_p(z, math.inf) / 2.0, down=delta > 0.0) - abs(delta)
@@ -422,7 +408,7 @@ def _rank_sum_p_value(ranks: Floats, ties: Floats, n_old: int) -> float:
     return two_sided_p(off / spread, math.inf)
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen(kw_only=True, repr=False)
 class McNemarTest(Record):
     """Result of `mcnemar_test`: the p values, and the counts they came from; both by ``str()``."""
 
@@ -440,8 +426,9 @@ class McNemarTest(Record):
     n_fail_to_pass: int
 
     def _line(self) -> str:
+        n = self.n_pass_to_fail + self.n_fail_to_pass
         return (
-            f"{self.n_pass_to_fail} fell, {self.n_fail_to_pass} rose "
+            f"{self.n_pass_to_fail} of {counted(n, 'changed task')} fell "
             f"(mid-p = {self.mid_p_value:.2g}, exact p = {self.p_value:.2g})"
         )
 

@@ -9,7 +9,7 @@ from typing import Any, Final, Literal, Unpack
 import attrs
 
 from scorekit._core.checks import check_count, check_text
-from scorekit._sheet.model import Sheet, Table
+from scorekit._sheet.model import Fields, Part, Sheet, Table
 from scorekit._sql.kinds import UNCASED
 from scorekit._sql.operands import drops_texts
 from scorekit._sql.parsing import check_dialect, is_long
@@ -53,7 +53,7 @@ _ROWS_SHOWN = 12
 _CELL_SHOWN = 60
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen(kw_only=True, repr=False)
 class TableRows(Record):
     """A small table, written out."""
 
@@ -64,10 +64,10 @@ class TableRows(Record):
     """Cells as SQL literals such as ``'text'``, ``1`` and ``NULL``."""
 
     def _line(self) -> str:
-        return f"{self.table}({', '.join(self.columns)}): {_listed(self.rows)}"
+        return f"{_head(self)}: {_listed(self.rows)}"
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen(kw_only=True, repr=False)
 class Counterexample(Record):
     """A small database on which two queries have different results."""
 
@@ -85,9 +85,16 @@ class Counterexample(Record):
         """Return statements that make the database, to run both queries anywhere."""
         return "".join(f"{statement};\n" for statement in self.statements)
 
-    def to_text(self, *, names: tuple[str, str] = ORDINALS) -> str:
-        """Return the tables and what the queries of these *names* return, one a line, cut."""
-        return "\n".join(line for table in tables_of(self, names) for line in table.lines or ())
+    def to_text(
+        self,
+        *,
+        all: bool = False,  # noqa: A002 - as elsewhere
+        names: tuple[str, str] = ORDINALS,
+    ) -> str:
+        """Return the tables and what queries of these *names* return, one a line, cut or *all*."""
+        most = None if all else _ROWS_SHOWN
+        tables = tables_of(self, names, most)
+        return "\n".join(line for table in tables for line in table.lines or ())
 
     def _sheet(self) -> Sheet:
         return Sheet("Counterexample", "", tables_of(self, ORDINALS))
@@ -98,19 +105,26 @@ def returned_by(example: Counterexample) -> tuple[str, str]:
     return _listed(example.rows_of_a), _listed(example.rows_of_b)
 
 
-def tables_of(example: Counterexample, names: tuple[str, str]) -> list[Table]:
+def tables_of(
+    example: Counterexample, names: tuple[str, str], most: int | None = _ROWS_SHOWN
+) -> list[Table]:
     """Return the tables of an example, and what the queries of these *names* return."""
     order = " in this order" if example.order_only else ""
     first, second = (f"The {name} query returns{order}" for name in names)
-    return tables_under(example, (first, second))
+    return tables_under(example, (first, second), most)
 
 
-def tables_under(example: Counterexample, titles: tuple[str, str]) -> list[Table]:
+def tables_under(
+    example: Counterexample, titles: tuple[str, str], most: int | None = _ROWS_SHOWN
+) -> list[Table]:
     """Return the tables of an example, and its two results under these *titles*."""
-    found = [(one.table, one.columns, one.rows, str(one)) for one in example.tables]
+    found = [
+        (one.table, one.columns, one.rows, f"{_head(one)}: {_listed(one.rows, most)}")
+        for one in example.tables
+    ]
     for title, rows in zip(titles, (example.rows_of_a, example.rows_of_b), strict=True):
         columns = tuple(f"column {i + 1}" for i in range(len(rows[0]) if rows else 0))
-        found.append((title, columns, rows, f"{title}: {_listed(rows)}"))
+        found.append((title, columns, rows, f"{title}: {_listed(rows, most)}"))
     return [
         Table(
             rows=[dict(zip(columns, row, strict=True)) for row in rows],
@@ -121,14 +135,18 @@ def tables_under(example: Counterexample, titles: tuple[str, str]) -> list[Table
     ]
 
 
-def _listed(rows: tuple[tuple[str, ...], ...]) -> str:
-    listed = [f"({', '.join(row)})" for row in rows[:_ROWS_SHOWN]]
-    if len(rows) > _ROWS_SHOWN:
-        listed.append(f"and {len(rows) - _ROWS_SHOWN} more")
+def _head(table: TableRows) -> str:
+    return f"{table.table}({', '.join(table.columns)})"
+
+
+def _listed(rows: tuple[tuple[str, ...], ...], most: int | None = _ROWS_SHOWN) -> str:
+    listed = [f"({', '.join(row)})" for row in rows[:most]]
+    if len(rows) > len(listed):
+        listed.append(f"and {len(rows) - len(listed)} more")
     return ", ".join(listed) or "no rows"
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen(kw_only=True, repr=False)
 class SqlEquivalence(Record):
     """Result of `sql_equivalence`."""
 
@@ -160,6 +178,17 @@ class SqlEquivalence(Record):
     def _line(self) -> str:
         where = f"; the first query differs in {', '.join(self.differs_in)}"
         return f"{self.verdict}: {self.reason}{where if self.differs_in else ''}"
+
+    def _sheet(self) -> Sheet:
+        """Show the database on which the queries differ, and what the verdict rests on."""
+        parts: list[Part] = []
+        if self.counterexample is not None:
+            parts += tables_of(self.counterexample, ORDINALS)
+        if self.proof:
+            parts.append(f"steps: {', '.join(self.proof)}")
+        parts += [f"assumed: {one}" for one in self.assumptions]
+        fields = Fields(record=self, title="All fields", folded=True)
+        return Sheet("SqlEquivalence", self._line(), (*parts, fields))
 
 
 @takes_options
@@ -384,8 +413,8 @@ def _texts(
         if engine is None or dialect is None or any(map(is_long, texts)):
             raise
         pair = read_pair(texts, dialect)
-        told = fold_names(pair, schema, dialect)
-        return Texts({dialect: pair}, (), pair, told), str(error)
+        folded = fold_names(pair, schema, dialect)
+        return Texts({dialect: pair}, (), pair, folded), str(error)
 
 
 def _needs_keys(

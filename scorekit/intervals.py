@@ -27,7 +27,7 @@ from scorekit._core.columns import (
     column,
 )
 from scorekit._core.sums import distinct, exact_mean, exact_means, mean_rounded_once
-from scorekit._core.text import rounded
+from scorekit._core.text import spanned
 from scorekit.errors import refuse
 from scorekit.records import Record
 
@@ -50,10 +50,10 @@ OF_MEANS = " of group means"
 _METHODS = ("wilson", "jeffreys", "clopper-pearson", "bayes-uniform")
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen(kw_only=True, repr=False)
 class Interval(Record):
     """
-    A confidence interval; ``str()`` shows the two ends to 4 significant digits, and the note.
+    A confidence interval; ``str()`` shows the two ends, with two digits of its width.
 
     Raises:
         InputError: If *low* is above *high*, an end is NaN, *confidence_level* is not in
@@ -63,7 +63,7 @@ class Interval(Record):
     Examples:
         >>> interval = Interval(low=0.25, high=2 / 3, confidence_level=0.95, method="wilson")
         >>> print(interval)
-        [0.25, 0.6667]
+        [0.25, 0.67]
         >>> Interval(low=0.5, high=0.25, confidence_level=0.95, method="wilson")
         Traceback (most recent call last):
         ...
@@ -99,9 +99,23 @@ class Interval(Record):
             refuse("high", f"a number >= low = {self.low}", self.high)
 
     def _line(self) -> str:
-        size = max((abs(end) for end in (self.low, self.high) if math.isfinite(end)), default=0.0)
         note = "" if self.note is None else f" ({self.note})"
-        return f"[{rounded(self.low, size)}, {rounded(self.high, size)}]{note}"
+        return spanned(self.low, self.high) + note
+
+
+def interval_around(
+    value: float,
+    ends: tuple[float, float],
+    confidence_level: float,
+    method: str,
+    *,
+    note: str | None = None,
+) -> Interval:
+    """Return an interval that holds *value*: rounding must not leave it outside."""
+    low, high = min(ends[0], value), max(ends[1], value)
+    return Interval(
+        low=low, high=high, confidence_level=confidence_level, method=method, note=note
+    )
 
 
 def proportion_interval(
@@ -139,7 +153,7 @@ def proportion_interval(
 
     Examples:
         >>> print(proportion_interval(1, 10))
-        [0.01788, 0.4042]
+        [0.02, 0.40]
         >>> proportion_interval(11, 10)
         Traceback (most recent call last):
         ...
@@ -279,15 +293,15 @@ def mean_interval(
     Examples:
         >>> scores = [1, 1, 0.5, 1, 1, 1, 0, 1, 1, 1]
         >>> print(mean_interval(scores, bounds=(0, 1)))
-        [0.5157, 0.9821]
+        [0.52, 0.98]
         >>> print(mean_interval(scores))
-        [0.6086, 1.091]
+        [0.61, 1.09]
         >>> databases = ["a", "a", "b", "b", "c", "c", "d", "d", "e", "e"]
         >>> print(mean_interval(scores, bounds=(0, 1), clusters=databases))
-        [0.393, 0.9813]
+        [0.39, 0.98]
         >>> usd = [0.12, 0.3, 0.08, 0.22, 0.15, 0.4, 0.11, 0.09, 0.25, 0.18]
         >>> print(mean_interval(usd, bounds=(0, math.inf)))
-        [0.1237, 0.3188]
+        [0.12, 0.32]
         >>> mean_interval([0.5, float("nan")])
         Traceback (most recent call last):
         ...
@@ -368,12 +382,9 @@ def interval_of_mean(
         if bounds != (0.0, 1.0):  # beside a bound far away digits of the mean are lost
             mean = mean_rounded_once(numbers)
             low, high = min(low, mean), max(high, mean)
+    method = f"{'' if groups is None else 'clustered '}{method}{OF_MEANS if of_means else ''}"
     return Interval(
-        low=low,
-        high=high,
-        confidence_level=confidence_level,
-        method=f"{'' if groups is None else 'clustered '}{method}{OF_MEANS if of_means else ''}",
-        note=note,
+        low=low, high=high, confidence_level=confidence_level, method=method, note=note
     )
 
 

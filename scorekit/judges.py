@@ -13,7 +13,6 @@ import re
 import threading
 import time
 import warnings
-import weakref
 from collections import Counter
 from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from pathlib import Path
@@ -36,7 +35,15 @@ from scorekit._judge.journal import journal
 from scorekit._judge.ledger import Ledger, ledger
 from scorekit._judge.shelf import SCHEMA, Shelf
 from scorekit._judge.single_flight import SingleFlight
-from scorekit._judge.waiting import Queue, in_thread, is_sync, places_at, queue_of, run_to_end
+from scorekit._judge.waiting import (
+    Queue,
+    in_thread,
+    is_sync,
+    places_at,
+    queue_of,
+    renew_in_forks,
+    run_to_end,
+)
 from scorekit.errors import InputError, JudgeError, refuse, shown
 from scorekit.records import FrozenMapping, Record, is_mapping
 
@@ -272,7 +279,7 @@ def judge_from_function(function: JudgeFunction, *, identity: str) -> Judge:
 
 
 def total_usage(usages: Iterable[object]) -> FrozenMapping[str, int] | None:
-    """Add tokens up by kind; None where none is told, and nothing where it is no count."""
+    """Add tokens up by kind; None where none is known, and nothing where it is no count."""
     known = [usage for usage in usages if is_mapping(usage)]
     total: dict[str, int] = {}
     for usage in known:
@@ -580,7 +587,7 @@ class CacheWarning(UserWarning):
     """
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen(kw_only=True, repr=False)
 class CacheStatistics(Record):
     """What a `CachedJudge` has been asked since it was made."""
 
@@ -670,7 +677,7 @@ class CachedJudge(_Around):
         self._identity: str | None = None
         self._counts: Counter[str] = Counter()
         self._renew()
-        _cached.add(self)
+        renew_in_forks(self, CachedJudge._renew)
 
     def _renew(self) -> None:
         self._lock = threading.Lock()
@@ -858,19 +865,6 @@ class CachedJudge(_Around):
     def _count(self, what: str, n: int = 1) -> None:
         with self._lock:
             self._counts[what] += n
-
-
-_cached: weakref.WeakSet[CachedJudge] = weakref.WeakSet()
-
-
-def _renew_all() -> None:
-    """Make anew, in a forked process, what threads may hold that are not there."""
-    for judge in list(_cached):
-        judge._renew()  # noqa: SLF001  # pyright: ignore[reportPrivateUsage] - of this module
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_renew_all)
 
 
 def _warn(message: str) -> None:

@@ -21,9 +21,10 @@ from scorekit._core.checks import (
     check_score,
     is_ordered,
 )
-from scorekit._core.columns import as_builtins
+from scorekit._core.columns import as_builtins, numbered
 from scorekit._core.roots import root
-from scorekit._sheet.model import Sheet, by_fields
+from scorekit._sheet.model import Fields, Sheet, by_fields
+from scorekit._sheet.values import counted, number
 from scorekit._stats.power import least_tasks, power_of_flags, power_of_normal
 from scorekit.errors import refuse, shown
 from scorekit.intervals import normal_quantile, proportion_interval, t_quantile
@@ -61,7 +62,7 @@ MOST_TASKS_ANYTIME = 10**9
 """Tasks up to which a run with repeated checks is planned."""
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen(kw_only=True, repr=False)
 class RequiredTasks(Record):
     """Result of `required_tasks`; ``str()`` is a sentence."""
 
@@ -579,7 +580,7 @@ def _anytime_tasks(fixed: int, design: _Design, options: dict[str, Any]) -> Requ
     )
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen(kw_only=True, repr=False)
 class EvaluationPlan(Record):
     """Result of ``VarianceComponents.plan()``: how many of each, and how sure the mean is then."""
 
@@ -613,7 +614,7 @@ MOST_REPEATS = 100
 """Repeats that a plan has at most."""
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen(kw_only=True, repr=False)
 class VarianceComponents(Record):
     """Result of `variance_components`: what scores differ by, from task to task and within one."""
 
@@ -647,6 +648,30 @@ class VarianceComponents(Record):
 
     It is large where attempts of a run resemble each other.  With one attempt at a task it
     includes theirs; None for one repeat."""
+
+    def _line(self) -> str:
+        named = {
+            "tasks": self.between_tasks,
+            "attempts": self.between_attempts,
+            "judgements": self.between_judgements,
+            "repeats": self.between_repeats,
+            "a task's repeats": self.task_by_repeat,
+        }
+        parts = [f"{number(one)} between {what}" for what, one in named.items() if one is not None]
+        tasks, attempts = counted(self.n_tasks, "task"), counted(self.n_attempts, "attempt")
+        return f"variances: {', '.join(parts)} (mean {number(self.mean)}, {tasks}, {attempts})"
+
+    def _sheet(self) -> Sheet:
+        cut = [f"estimated below 0, shown as 0: {', '.join(self.cut_to_zero)}"]
+        return Sheet(
+            "VarianceComponents",
+            self._line(),
+            (
+                *(cut if self.cut_to_zero else ()),
+                "plan(prices=..., budget=...) returns the numbers with the smallest error",
+                Fields(record=self, title="All fields", folded=True),
+            ),
+        )
 
     def stderr(
         self, *, n_tasks: int, n_attempts: int = 1, n_judgements: int = 1, n_repeats: int = 1
@@ -815,13 +840,13 @@ def variance_components(scores: Report | Mapping[Any, Any] | object) -> Variance
         Searle, Casella and McCulloch, "Variance Components", Wiley, 1992.
         Miller, "Adding Error Bars to Evals", arXiv:2411.00640, for what they are good for.
     """
-    from scorekit._stats.components import mean_of_means, nested_variances, numbered
+    from scorekit._stats.components import mean_of_means, nested_variances
 
     if is_ordered(scores) and not hasattr(scores, "columns"):
         return _of_repeats(check_items("scores", scores, what="runs"))
     rows, judged = _rows_of(scores)
-    tasks = numbered([task for task, _, _ in rows])
-    attempts = numbered([row[:2] for row in rows])
+    _, tasks = numbered([task for task, _, _ in rows])
+    _, attempts = numbered([row[:2] for row in rows])
     values = np.array([score for _, _, score in rows])
     n_tasks, n_attempts = int(tasks.max()) + 1, int(attempts.max()) + 1
     if n_tasks == 1:
@@ -847,7 +872,7 @@ def variance_components(scores: Report | Mapping[Any, Any] | object) -> Variance
 
 def _of_repeats(runs: tuple[Any, ...]) -> VarianceComponents:
     """Split the variance of runs of the same tasks, by the means of tasks in runs."""
-    from scorekit._stats.components import crossed_variances, numbered
+    from scorekit._stats.components import crossed_variances
 
     if len(runs) == 1:
         return variance_components(runs[0])
@@ -857,7 +882,7 @@ def _of_repeats(runs: tuple[Any, ...]) -> VarianceComponents:
         if judged:
             refuse(f"scores[{repeat}]", "without judgements, as one of several repeats", run)
         found += ((task, repeat, score) for task, _, score in rows)
-    tasks = numbered([task for task, _, _ in found])
+    _, tasks = numbered([task for task, _, _ in found])
     repeats = np.array([repeat for _, repeat, _ in found])
     n_tasks = int(tasks.max()) + 1
     if n_tasks == 1:

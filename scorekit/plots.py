@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from statistics import fmean
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any, TypeVar
+from unicodedata import east_asian_width
 
 from scorekit._core.checks import (
     check_count,
@@ -16,9 +17,10 @@ from scorekit._core.checks import (
     check_records,
     check_text,
 )
+from scorekit._sheet.values import counted
 from scorekit.calibration import CalibrationError, ConfidenceCalibration
-from scorekit.comparison import CaseChange, Comparison
-from scorekit.errors import MissingExtraError, one_line, refuse, shown
+from scorekit.comparison import CaseChange, Comparison, is_significant
+from scorekit.errors import TEXT_LIMIT, MissingExtraError, one_line, refuse, shown
 from scorekit.horizons import TimeHorizon
 from scorekit.intervals import Interval
 from scorekit.ranking import BradleyTerry, ModelComparison
@@ -68,7 +70,8 @@ MAX_LABEL = 32
 MARKERS = "osD^vPX*"
 """Told apart without color, with the dashes below."""
 
-DASHES: tuple[Any, ...] = ("-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)))
+DASHES: tuple[Any, ...] = ("-", "--", "-.", ":")
+"""Not as many as there are colors, so that twenty curves differ in one of both."""
 
 SHADES = ("#2b7bba", "#c8640a", "#7b55b0", "#0f8578", "#b0417a")
 """To be seen on white and on black; no two are red and green."""
@@ -76,6 +79,23 @@ SHADES = ("#2b7bba", "#c8640a", "#7b55b0", "#0f8578", "#b0417a")
 BETTER, WORSE = SHADES[:2]
 
 FRONTIER = "#808b8d"
+
+DECADE = 10.0
+"""Largest amount over the smallest from which an axis is logarithmic."""
+
+STRIP = 0.06
+"""Height that the interval of a time horizon takes below the curves."""
+
+TIMES = (
+    *((n / 60, f"{n} s") for n in (1, 2, 5, 10, 30)),
+    *((float(n), f"{n} min") for n in (1, 2, 5, 10, 30)),
+    *((60.0 * n, f"{n} h") for n in (1, 2, 4, 10)),
+    *((1440.0 * n, f"{n} day{'s' * (n > 1)}") for n in (1, 3, 10, 30, 100, 300, 1000)),
+)
+"""Marks of an axis of minutes."""
+
+MOST_TIMES = 8
+"""Marks that have room beside each other."""
 
 
 def plot_reliability(
@@ -185,15 +205,17 @@ def plot_pass_at_k(
         )
         lows = [point.interval.low for point in points]
         highs = [point.interval.high for point in points]
+        if len(points) == 1:  # a band would have no width
+            axes.plot(2 * x, [*lows, *highs], color=color, linewidth=1.5, marker="_", zorder=2)
         axes.fill_between(x, lows, highs, facecolor=color, alpha=0.15, linewidth=0)
         for ends in (lows, highs):  # or bands that overlap would look alike in grey
-            axes.plot(x, ends, color=color, alpha=0.6, linewidth=0.7, linestyle=dashes)
+            axes.plot(x, ends, color=color, linewidth=0.7, linestyle=dashes)
     if is_mapping(results) or isinstance(results, CodeReport):
         named = lines[:MAX_NAMES]
         title = f"{len(named)} of {len(lines)} models" if len(named) < len(lines) else None
-        _name_marks(axes, named, curves, title=title, loc="best")
-    if max(ks) > 10 * min(ks):
-        axes.set_xscale("log")
+        _name_marks(axes, named, map(_label, curves), title=title, loc="best")
+    axes.set_xscale("log")
+    axes.set_xlim(min(ks) / 1.1, max(ks) * 1.1)
     if len(ks) <= MAX_TICKS:
         axes.set_xticks([], minor=True)
         axes.set_xticks(sorted(ks), [str(k) for k in sorted(ks)])
@@ -220,9 +242,10 @@ def plot_comparison(
     best. For `bradley_terry` draw strengths with their intervals, and an arrow for one without
     bound.
 
-    Regressions point left and are filled, improvements point right and are hollow.  Where more
-    changed than fit, the largest of each kind are drawn and the rest are counted; of the suites
-    the first are drawn.
+    Regressions point left and are filled, improvements point right and are hollow.  Cases that
+    are not significant by themselves are grey.  A margin is a dashed line with its name.  Where
+    more changed than fit, the largest of each kind are drawn and the rest are counted; of the
+    suites the first are drawn.
 
     Args:
         comparison: From `compare_reports`, `compare_models` or `bradley_terry`.
@@ -263,15 +286,30 @@ def plot_comparison(
         if isinstance(row, tuple):
             ends = row[1].interval
             x_ends = ends.low, ends.high
-            _point(axes, row[1].delta, y, x_ends=x_ends, marker="D", color=_ink(axes))
+            _point(axes, row[1].delta, y, x_ends=x_ends, marker="D", color=_ink(axes), size=1.5)
         elif isinstance(row, CaseChange) and row.delta is not None:
             worse = row.delta < 0
             color = WORSE if worse else BETTER
+            if not is_significant(row, comparison):
+                color = FRONTIER
             axes.plot([0, row.delta], [y, y], color=color, linewidth=1, zorder=2)
             _point(axes, row.delta, y, marker="<" if worse else ">", color=color, filled=worse)
     _name_rows(axes, [_row_name(row, n_suites, several=several) for row in rows], top=-0.6)
-    near = comparison.threshold
-    axes.axvspan(-near, near, color=_ink(axes), alpha=0.08, linewidth=0, zorder=0)
+    for label in axes.get_yticklabels()[: min(n_suites, shown)]:
+        label.set_fontweight("bold")
+    within = comparison.suite.within_margin
+    if within is not None:
+        axes.axvline(-within.margin, color=WORSE, linewidth=1, linestyle="--", zorder=1)
+        axes.annotate(
+            f"margin {within.margin:g}",
+            (-within.margin, 1.0),
+            xycoords=("data", "axes fraction"),
+            xytext=(-2, -2),
+            textcoords="offset points",
+            ha="right",
+            va="top",
+            fontsize=_size(axes),
+        )
     axes.axvline(0, color=FRONTIER, linewidth=1, zorder=1)
     axes.axhline(min(n_suites, shown + 1) - 0.5, color=FRONTIER, linewidth=0.5)
     names = (_label(comparison.current_name), _label(comparison.baseline_name))
@@ -279,9 +317,11 @@ def plot_comparison(
     verdicts = [suite.verdict for suite in comparison.suites.values()]
     counts = [f"{verdicts.count(verdict)} {verdict}" for verdict in dict.fromkeys(verdicts)]
     outcome = ", ".join(counts) if n_suites > 1 else verdicts[0]
-    unchanged = f"{comparison.n_unchanged} unchanged, within {near:g}"
+    unchanged = f"{comparison.n_unchanged} unchanged, within {comparison.threshold:g}"
     title = f"{names[0]}{joint}against {names[1]}: {outcome}"
-    _say(axes, title, f"Change of score ({unchanged})")
+    metric = _label(next(iter(comparison.suites))) if n_suites == 1 else "score"
+    level = f"{100 * comparison.suite.interval.confidence_level:.3g} %"
+    _say(axes, title, f"Change of {metric} ({level} interval; {unchanged})")
     return own
 
 
@@ -311,7 +351,7 @@ def _plot_models(
         axes.plot(ends, [y, y], color=color, linewidth=2, zorder=2)
         marker = "o" if math.isfinite(x) else ">" if x > 0 else "<"
         near = min(max(x, left), right)
-        _point(axes, near, y, marker=marker, color=color, filled=name in filled)
+        _point(axes, near, y, marker=marker, color=color, filled=name in filled, clip=False)
     labels = [_label(name) for name in names]
     if len(places) > most:
         labels.append(f"and {len(places) - most} more")
@@ -334,8 +374,10 @@ def plot_cost_quality(
 
     For a tier these are the mean cost and the mean composite score of its runs. For a model of a
     report they are the mean cost of an attempt and the mean code score, or pass@1 if attempts are
-    only right or wrong. A model with more attempts therefore does not look more expensive. Pale
+    only right or wrong. A model with more attempts therefore does not look more expensive. Thin
     lines are the intervals of both means. A model or a tier without measured costs is left out.
+    The axis of costs is logarithmic where the largest is ten times the smallest, and below the
+    figure stands how many names find no room.
 
     Args:
         points: Tiers, from `tier_statistics`, or a `CodeReport`.
@@ -370,21 +412,30 @@ def plot_cost_quality(
     axes.plot(
         *zip(*path, strict=True), color=FRONTIER, linewidth=1, drawstyle="steps-post", zorder=1
     )
-    right = 1.15 * max(cost for _, cost, *_ in places) or 1.0
+    every = [cost for _, cost, *_ in places]
+    least, most = min(filter(None, every), default=1.0), max(every)
+    spans = most >= DECADE * least
+    left, right = (least / 2.0 if spans else 0.0), (2.0 if spans else 1.15) * most or 1.0
     for _, cost, quality, costs, qualities in places:
         best = (cost, quality) in frontier
         if best or len(places) <= MANY:
-            ends = costs.low, min(costs.high, 2.0 * right)  # without spread it is infinite
-            axes.plot(ends, [quality] * 2, color=SHADES[0], alpha=0.4, linewidth=1, zorder=1)
+            ends = max(costs.low, left), min(costs.high, 2.0 * right)  # without spread infinite
+            axes.plot(ends, [quality] * 2, color=SHADES[0], linewidth=0.6, zorder=1)
             ends = qualities.low, qualities.high
-            axes.plot([cost] * 2, ends, color=SHADES[0], alpha=0.4, linewidth=1, zorder=1)
+            axes.plot([cost] * 2, ends, color=SHADES[0], linewidth=0.6, zorder=1)
         _point(axes, cost, quality, marker="o", color=SHADES[0], filled=best)
-    axes.set_xlim(0, right)
+    if spans:
+        free = min(every) == 0.0  # what costs nothing has no place on a logarithmic axis
+        axes.set_xscale("symlog" if free else "log", **({"linthresh": least} if free else {}))
+        left = -least / 4.0 if free else left
+    axes.set_xlim(left, right)
     axes.set_ylim(-0.03, 1.06)
     _say(axes, f"Cost and quality of {len(places)} {what}", x_label, y_label)
     named = sorted(places, key=lambda place: (place[1], place[2]) not in frontier)
     few = [place for i, place in enumerate(named) if place[1:3] in frontier or i < MANY]
-    _name(own, [((x, y), (x, y), _label(name)) for name, x, y, *_ in few], _BESIDE)
+    texts = [((x, y), (x, y), _label(name)) for name, x, y, *_ in few]
+    if n_left_out := _name(own, texts, _BESIDE) + len(places) - len(few):
+        axes.set_xlabel(f"{x_label}; {n_left_out} of {len(places)} names have no room")
     return own
 
 
@@ -400,8 +451,9 @@ def plot_time_horizon(
     """
     Draw success against the length of tasks: the fitted curve, and the horizon with its interval.
 
-    The dots are the tasks.  Tasks of one length share a dot, which grows with their number.  A
-    result without a horizon is drawn without a curve.
+    The dots are the tasks.  Tasks of one length share a dot, which grows with their number.  The
+    intervals stand below the curves, a line for each result.  Where there is no horizon, the
+    figure says why.
 
     Args:
         horizons: From `time_horizon`; or a mapping from the name of a model to its result.
@@ -409,7 +461,7 @@ def plot_time_horizon(
         ax: Where to draw; None makes a figure of its own.
 
     Returns:
-        The axes, with minutes on a logarithmic scale.
+        The axes, with time on a logarithmic scale.
 
     Raises:
         MissingExtraError: If matplotlib is not installed.
@@ -420,7 +472,7 @@ def plot_time_horizon(
         >>> from scorekit import time_horizon
         >>> ax = plot_time_horizon(time_horizon([1, 5, 30, 120], [1, 1, 0, 0]))
         >>> ax.get_xlabel()
-        'Time a human takes (minutes)'
+        'Time a human takes'
         >>> plot_time_horizon({})
         Traceback (most recent call last):
         ...
@@ -437,8 +489,10 @@ def plot_time_horizon(
     axes = _pen(own)
     axes.set_xscale("log")
     marks: list[Any] = []
-    for place, one in enumerate(named.values()):
+    texts: list[str] = []
+    for place, (name, one) in enumerate(named.items()):
         color, marker = SHADES[place % len(SHADES)], MARKERS[place % len(MARKERS)]
+        texts.append(_label(name))
         lengths: dict[float, list[float]] = {}
         for minutes, rate in zip(one.minutes, one.pass_rates, strict=True):
             lengths.setdefault(minutes, []).append(rate)
@@ -447,23 +501,40 @@ def plot_time_horizon(
                 list(lengths),
                 [fmean(rates) for rates in lengths.values()],
                 s=[12 * math.sqrt(len(rates)) for rates in lengths.values()],
-                color=color,
+                edgecolors=color,
+                facecolors="none",
                 marker=marker,
-                alpha=0.5,
             )
         )
         if one.score is None:
+            why = ": " * bool(name) + "; ".join(("no horizon", *one.notes))
+            texts[-1] = "\n".join(wrap(texts[-1] + why, MAX_LABEL))
             continue
         low, high = min(*one.minutes, one.score), max(*one.minutes, one.score)
         steps = [low * (high / low) ** (i / 100) for i in range(101)]
-        axes.plot(steps, [one.success_at(minutes) for minutes in steps], color=color)
+        curve = [one.success_at(minutes) for minutes in steps]
+        axes.plot(steps, curve, color=color, linestyle=DASHES[place % len(DASHES)])
+        _point(axes, one.score, one.share, marker=marker, color=color)
         ends = max(one.interval.low, low / 10), min(one.interval.high, high * 10)
-        _point(axes, one.score, one.share, x_ends=ends, marker=marker, color=color)
-    axes.set_ylim(-0.05, 1.05)
-    _say(axes, "Success by the length of tasks", "Time a human takes (minutes)", "Success rate")
-    if "" not in named:
-        _name_marks(axes, marks, named, frameon=False)
+        _point(axes, one.score, -STRIP * (place + 1), x_ends=ends, marker=marker, color=color)
+    axes.set_ylim(-STRIP * (len(named) + 1), 1.05)
+    axes.set_yticks([0.0, 0.25, 0.5, 0.75, 1.0])
+    _set_times(axes)
+    _say(axes, "Success by the length of tasks", "Time a human takes", "Success rate")
+    if any(texts):
+        aside: dict[str, Any] = {"loc": "upper left", "bbox_to_anchor": (1.0, 1.0)}
+        _name_marks(axes, marks, texts, frameon=False, **(aside if len(texts) > 1 else {}))
     return own
+
+
+def _set_times(axes: Any) -> None:
+    """Mark seconds, minutes, hours and days on an axis of minutes."""
+    low, high = axes.get_xlim()
+    inside = [one for one in TIMES if low <= one[0] <= high]
+    step = math.ceil(len(inside) / MOST_TIMES) or 1
+    if inside:
+        axes.set_xticks([], minor=True)
+        axes.set_xticks(*zip(*inside[::step], strict=True))
 
 
 def _axes(ax: Axes | None, width: float, *, n_rows: int | None = None) -> Axes:
@@ -507,7 +578,12 @@ def _say(axes: Any, title: str, x_label: str, y_label: str = "") -> None:
 
 
 _BELOW = ((0, -5), (0, 5), (7, -4), (7, 4), (-7, -4), (-7, 4))
-_BESIDE = ((6, 3), (6, -3), (-6, 3), (-6, -3), (18, 14), (18, -14), (-18, 14), (-18, -14))
+_BESIDE = tuple(
+    (side * x, level * y)
+    for x, y in ((6, 3), (18, 14), (6, 24), (30, 34), (6, 44), (50, 54))
+    for side in (1, -1)
+    for level in (1, -1)
+)
 """Points by which a name stands from its place: where there is room first."""
 
 
@@ -515,8 +591,8 @@ def _name(
     ax: Axes,
     texts: Sequence[tuple[tuple[float, float], tuple[float, float], str]],
     offsets: Iterable[tuple[int, int]] = _BELOW,
-) -> None:
-    """Write each text below its first place, or above its second; leave out what finds none."""
+) -> int:
+    """Write each text below its first place, or above its second; count what finds none."""
     axes = _pen(ax)
     axes.figure.draw_without_rendering()  # or no one knows where things are
     from matplotlib.transforms import Bbox
@@ -524,6 +600,7 @@ def _name(
     page = axes.get_window_extent()
     points: list[list[float]] = [axes.transData.transform(low).tolist() for low, _, _ in texts]
     taken = [Bbox.from_extents(x - 3, y - 3, x + 3, y + 3) for x, y in points]
+    n_dots = len(taken)
     for low, high, text in texts:
         for x, y in offsets:
             note = axes.annotate(
@@ -542,6 +619,7 @@ def _name(
                 taken.append(box)
                 break
             note.remove()
+    return len(texts) + n_dots - len(taken)
 
 
 def _pen(axes: Any) -> Any:
@@ -550,7 +628,13 @@ def _pen(axes: Any) -> Any:
 
 
 def _label(name: str) -> str:
-    return one_line(name, MAX_LABEL)
+    """Return a name on a line, its middle left out where it is long: long names begin alike."""
+    text = one_line(name, 2 * TEXT_LIMIT)
+    n_wide = sum(east_asian_width(character) in "WF" for character in text)
+    if len(text) + n_wide <= MAX_LABEL:
+        return text
+    half = MAX_LABEL * len(text) // (len(text) + n_wide) // 2
+    return f"{text[: half - 1]}\N{HORIZONTAL ELLIPSIS}{text[-half:]}"
 
 
 def _name_marks(axes: Any, marks: Sequence[Any], names: Iterable[str], **options: Any) -> None:
@@ -558,7 +642,7 @@ def _name_marks(axes: Any, marks: Sequence[Any], names: Iterable[str], **options
     legend = axes.legend(marks, ["."] * len(marks), **options)
     legend.get_title().set_fontsize(_size(axes))
     for text, name in zip(legend.get_texts(), names, strict=False):
-        text.set(text=_label(name), parse_math=False, fontsize=_size(axes))
+        text.set(text=name, parse_math=False, fontsize=_size(axes))
 
 
 def _point(
@@ -571,13 +655,26 @@ def _point(
     x_ends: tuple[float, float] | None = None,
     y_ends: tuple[float, float] | None = None,
     filled: bool = True,
+    size: float = 1.0,
+    clip: bool = True,
 ) -> None:
+    """Draw a dot with its intervals, *size* times as large as others."""
     if x_ends is not None:
-        ax.plot(x_ends, [y, y], color=color, linewidth=2, marker="|", zorder=2)
+        ax.plot(x_ends, [y, y], color=color, linewidth=2 * size, marker="|", zorder=2)
     if y_ends is not None:
         ax.plot([x, x], y_ends, color=color, linewidth=1.5, marker="_", zorder=2)
     inside = color if filled else ax.get_facecolor()
-    ax.plot(x, y, marker=marker, color=color, markerfacecolor=inside, linestyle="", zorder=3)
+    ax.plot(
+        x,
+        y,
+        marker=marker,
+        markersize=6 * size,
+        color=color,
+        markerfacecolor=inside,
+        linestyle="",
+        zorder=3,
+        clip_on=clip,
+    )
 
 
 def _name_rows(axes: Any, labels: Sequence[str], top: float = -0.5) -> None:
@@ -592,7 +689,8 @@ _Dot = tuple[float, float, Interval, str]
 def _dots(result: object) -> tuple[str, list[_Dot]]:
     """Return a title, and stated confidence, accuracy, interval and text of each level or bin."""
     if isinstance(result, CalibrationError):
-        title = f"Calibration error of {result.n_attempts} attempts: {result.score:.2f}"
+        attempts = counted(result.n_attempts, "attempt")
+        title = f"Calibration error of {attempts}: {result.score:.2f}"
         return title, [
             (part.mean_confidence, part.accuracy, part.interval, f"n = {part.n_attempts}")
             for part in result.bins
@@ -613,7 +711,7 @@ def _dots(result: object) -> tuple[str, list[_Dot]]:
         if level.accuracy is not None and level.interval is not None
     ]
     score = "no score" if result.score is None else f"score {result.score:.2f}"
-    return f"Calibration over {result.n_cases} cases: {score}", dots
+    return f"Calibration over {counted(result.n_cases, 'case')}: {score}", dots
 
 
 def _by_model(results: object) -> dict[str, tuple[PassAtK, ...]]:

@@ -6,28 +6,29 @@ import math
 from collections.abc import Callable, Iterable, Mapping
 from itertools import chain, combinations
 from operator import itemgetter
-from statistics import fmean
 from typing import Any, Literal, NamedTuple, cast
 
 import attrs
 import numpy as np
 from numpy.typing import NDArray
 
+from scorekit._core.attempts import CaseScores
 from scorekit._core.checks import (
     check_count,
     check_instance,
     check_items,
     check_number,
-    check_scores,
     check_text,
-    is_missing,
     is_ordered,
 )
 from scorekit._core.columns import by_id
 from scorekit._core.gaffke import unseen_p_value
+from scorekit._core.sums import exact_mean
 from scorekit._sheet.model import ROWS_AT_MOST, Estimate, Sheet, Table
-from scorekit._stats.bounded import Floats, mean_of
+from scorekit._sheet.values import counted, estimate, level_of
+from scorekit._stats.bounded import Floats
 from scorekit._stats.exact import is_tuple
+from scorekit._stats.sides import SCORE, read_mapping
 from scorekit.errors import InputError, one_line, refuse, shown
 from scorekit.intervals import (
     Interval,
@@ -41,6 +42,8 @@ from scorekit.records import (
     FrozenMapping,
     Record,
     Report,
+    ReportScores,
+    SuiteKey,
     TableRecord,
     is_mapping,
     listing,
@@ -74,11 +77,8 @@ CONVERGED = 1e-11
 CELLS = 4_000_000
 """Numbers held at once while signs are drawn: 32 MB."""
 
-PLAIN = frozenset({bool, int, float})
-"""Types of scores that need no check of their own."""
 
-
-@attrs.frozen(kw_only=True)
+@attrs.frozen(kw_only=True, repr=False)
 class ModelPair(Record):
     """Two models of a `ModelComparison`, the one with the higher mean first."""
 
@@ -97,14 +97,14 @@ class ModelPair(Record):
     """``"better"`` where *first* is shown to be better than *second*."""
 
     def _line(self) -> str:
-        interval = "" if self.interval is None else f" {self.interval}"
         return (
-            f"{one_line(self.first)} - {one_line(self.second)}: {self.verdict}, {self.delta:+.4g}"
-            f"{interval} (adjusted p = {self.adjusted_p_value:.2g})"
+            f"{one_line(self.first)} - {one_line(self.second)}: {self.verdict}, "
+            f"{estimate(self.delta, self.interval, '+')} "
+            f"(adjusted p = {self.adjusted_p_value:.2g})"
         )
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen(kw_only=True, repr=False)
 class ModelComparison(TableRecord):
     """Result of `compare_models`; ``str()`` shows the models with means and ranks, best first."""
 
@@ -128,7 +128,7 @@ class ModelComparison(TableRecord):
     """Attempts with unknown outcomes, which do not count."""
 
     def _sheet(self) -> Sheet:
-        level = f"{100 * next(iter(self.ranks.values())).confidence_level:g} %"
+        sure = level_of(next(iter(self.ranks.values())))
         n, left_out = self.n_tasks, f", {self.n_left_out} left out" if self.n_left_out else ""
         if self.n_left_out and self.n_tasks_by_model:
             model, n_own = min(self.n_tasks_by_model.items(), key=itemgetter(1))
@@ -148,18 +148,17 @@ class ModelComparison(TableRecord):
             {
                 "pair": f"{one_line(pair.first, MAX_NAME)} - {one_line(pair.second, MAX_NAME)}",
                 "verdict": pair.verdict,
-                "difference": pair.delta,
-                "interval": pair.interval,
+                "difference": Estimate(pair.delta, pair.interval, "+"),
                 "p": pair.p_value,
                 "p (adjusted)": pair.adjusted_p_value,
             }
             for pair in self.pairs[:ROWS_AT_MOST]
         ]
-        specs = {"difference": "+.4g", "p": ".2g", "p (adjusted)": ".2g"}
+        specs = {"p": ".2g", "p (adjusted)": ".2g"}
         return Sheet(
             "ModelComparison",
-            f"{len(self.means)} models over {n} task{'s' * (n != 1)}{left_out}; "
-            f"may be the best ({level}): {best}",
+            f"may be the best: {best} ({sure}, {counted(len(self.means), 'model')} over "
+            f"{counted(n, 'task')}{left_out})",
             (
                 Table(rows=models),
                 Table(
@@ -169,7 +168,7 @@ class ModelComparison(TableRecord):
                     n_rows=len(self.pairs),
                     most=MAX_PAIRS,
                 ),
-                f"All ranks and differences hold at once ({level})",
+                f"All ranks and differences hold at once ({sure})",
                 *([BOUNDED] if self.n_unknown else ()),
             ),
         )
@@ -259,16 +258,16 @@ def compare_models(
         ... }
         >>> result = compare_models(scores)
         >>> print(result)
-        3 models over 8 tasks; may be the best (95 %): large, other
+        may be the best: large, other (95 %, 3 models over 8 tasks)
         model   mean  rank
         large  0.875  [1, 2]
         other   0.75  [1, 2]
         small      0  [3, 3]
         Pairs: 3
-          pair           verdict       difference  interval               p  p (adjusted)
-          large - other  inconclusive      +0.125  [-0.4133, 0.6633]      1             1
-          large - small  better            +0.875  [0.578, 1.172]     0.016         0.016
-          other - small  better             +0.75  [0.3611, 1.139]    0.031         0.031
+          pair           verdict       difference                p  p (adjusted)
+          large - other  inconclusive  +0.1 [-0.4, +0.7]         1             1
+          large - small  better        +0.88 [+0.58, +1.17]  0.016         0.016
+          other - small  better        +0.75 [+0.36, +1.14]  0.031         0.031
         All ranks and differences hold at once (95 %)
         >>> compare_models({"large": scores["large"]})
         Traceback (most recent call last):
@@ -292,17 +291,17 @@ def compare_models(
     """
     if metric is not None:
         check_text("metric", metric)
-    read, n_unknown, of_reports = _by_model(scores, metric)
-    limits = (0.0, 1.0) if of_reports else None
-    limits = limits if bounds is None else check_bounds(bounds)
-    models, table, sizes, n_left_out, equal = _read_scores(read, limits)
+    limits = None if bounds is None else check_bounds(bounds)
+    runs, n_unknown, of_reports = _by_model(scores, metric, limits or (-MAX_VALUE, MAX_VALUE))
+    limits = (0.0, 1.0) if of_reports and limits is None else limits
+    models, table, sizes, n_left_out, equal = _read_scores(runs)
     if limits is None and not equal:
         domain = "the lowest and the highest score possible, as models have unequal attempts"
         refuse("bounds", domain, bounds)
     confidence_level = check_number("confidence_level", confidence_level, 0.0, 1.0, open_ends=True)
     n_resamples = check_count("n_resamples", n_resamples, 1000)
     seed = check_count("seed", seed)
-    means = np.array([mean_of(column) for column in table.T])
+    means = np.array([exact_mean(column) for column in table.T])
     order: list[int] = np.argsort(-means, kind="stable").tolist()
     names, means, table = [models[i] for i in order], means[order], table[:, order]
     scale = 2.0 ** math.frexp(float(abs(table).max()))[1]  # no square can underflow
@@ -371,7 +370,9 @@ _USUAL = ("pass@1", "query_correctness")
 """Metrics of which the first that a report has is compared."""
 
 
-def _by_model(scores: object, metric: str | None) -> tuple[dict[str, Any], int, bool]:
+def _by_model(
+    scores: object, metric: str | None, bounds: tuple[float, float]
+) -> tuple[dict[str, CaseScores], int, bool]:
     """Return known scores by model, how many outcomes are missing, and whether of reports."""
     given = scores
     if isinstance(scores, Report):
@@ -381,19 +382,21 @@ def _by_model(scores: object, metric: str | None) -> tuple[dict[str, Any], int, 
     if not is_mapping(scores):
         domain = "a mapping from model to its scores by task, or reports of several models"
         refuse("scores", domain, given, TypeError)
-    runs: dict[str, Any] = {}
+    runs: dict[str, CaseScores] = {}
     n_unknown, of_reports = 0, False
     for model, run in by_id("a model of scores", scores).items():
         name = f"scores[{shown(model)}]"
         if isinstance(run, Report):
             found, n = _of_report(name, run, metric)
+            of_reports = True
             if len(found) != 1:
                 refuse(name, "a report of one model", ", ".join(found))
-            (runs[model],), of_reports = found.values(), True
         elif is_mapping(run):
-            runs[model], n = _known(by_id(f"a task of {name}", run))
+            tasks = by_id(f"a task of {name}", run)
+            found, n = _of_metric(read_mapping(name, tasks, bounds), SCORE[0])
         else:
             refuse(name, "a mapping from task to score, or a report", run, TypeError)
+        runs[model] = next(iter(found.values()), CaseScores.of({}))
         n_unknown += n
     if len(runs) < 2:  # noqa: PLR2004 - to compare takes two
         refuse("scores", "a mapping of at least two models", len(runs))
@@ -410,50 +413,44 @@ def _by_name(reports: Iterable[object]) -> dict[str, Report]:
     return found
 
 
-def _of_report(name: str, report: Report, metric: str | None) -> tuple[dict[str, Any], int]:
+def _of_report(name: str, report: Report, metric: str | None) -> tuple[dict[str, CaseScores], int]:
     """Return the known scores of each model of a report, and how many are missing."""
     read = report.scores_by_case()
     if read is None:
         refuse(name, "a CodeReport or a SqlReport", report, TypeError)
-    suites = dict.fromkeys((*read.suites, *(suite for suite, _ in read.failing)))
-    metrics = dict.fromkeys(one for one, _ in suites)
+    metrics = dict.fromkeys(one for one, _ in _suites(read))
     if metric is None:
         metric = next((one for one in _USUAL if one in metrics), None)
-    if metric not in metrics:
+    if metric is None or metric not in metrics:
         refuse("metric", f"one of {', '.join(map(repr, metrics))}", metric)
-    found: dict[str, Any] = {
-        str(model): read.suites.get((one, model), {}) for one, model in suites if one == metric
-    }
+    found, n_unknown = _of_metric(read, metric)
     if name == "scores" and len(found) < 2:  # noqa: PLR2004 - to compare takes two
         domain = (
             "a report of at least two models (compare_reports() takes two reports of one each)"
         )
         refuse(name, domain, ", ".join(found))
-    n_unknown = sum(
-        len(low) - len(read.suites.get(suite, {}).get(case_id, ()))
-        for suite, cases in read.ends.items()
-        for case_id, (low, _) in cases.items()
-        if suite[0] == metric
-    )
-    without = (key for key in read.failing if key[0][0] == metric)
-    return found, n_unknown + sum(
-        case_id not in read.ends.get(suite, {}) for suite, case_id in without
-    )
-
-
-def _known(run: Mapping[str, Any]) -> tuple[Mapping[str, Any], int]:
-    """Return the scores that are known, and how many are not."""
-    if set(map(type, run.values())) <= PLAIN and not any(map(is_missing, run.values())):
-        return run, 0
-    found: dict[str, Any] = {}
-    n_unknown = 0
-    for task, value in run.items():
-        items: tuple[Any, ...] = tuple(value) if is_ordered(value) else (value,)
-        known = tuple(item for item in items if not is_missing(item))
-        n_unknown += len(items) - len(known)
-        if known or not items:
-            found[task] = known if is_ordered(value) else value
     return found, n_unknown
+
+
+def _suites(read: ReportScores) -> dict[SuiteKey, None]:
+    """Return the suites, those included that failed throughout."""
+    return dict.fromkeys((*read.suites, *(suite for suite, _ in read.failing)))
+
+
+def _of_metric(read: ReportScores, metric: str) -> tuple[dict[str, CaseScores], int]:
+    """Return the known scores of each model, and how many are missing."""
+    suites = [suite for suite in _suites(read) if suite[0] == metric]
+    found = {suite: CaseScores.of(read.suites.get(suite, {})) for suite in suites}
+    n_unknown = sum(
+        len(low) - len(found[suite].get(case_id, ()))
+        for suite in suites
+        for case_id, (low, _) in read.ends.get(suite, {}).items()
+    )
+    n_unknown += sum(
+        suite in found and case_id not in read.ends.get(suite, {})
+        for suite, case_id in read.failing
+    )
+    return {str(model): cases for (_, model), cases in found.items()}, n_unknown
 
 
 class _Scores(NamedTuple):
@@ -467,67 +464,24 @@ class _Scores(NamedTuple):
     """Whether models have as many attempts at a task as others."""
 
 
-def _read_scores(runs: Mapping[str, Any], bounds: tuple[float, float] | None) -> _Scores:
-    """
-    Return the models, a column of scores for each over the tasks all have, and the others.
-
-    Also whether the models have about as many attempts at each task.
-    """
-    first, *others = runs.values()
-    tasks = list(first)
-    if all(run.keys() == first.keys() for run in others):
-        n_left_out = 0
-    else:
-        tasks = [task for task in tasks if all(task in run for run in others)]
-        n_left_out = len(set(chain.from_iterable(runs.values()))) - len(tasks)
+def _read_scores(runs: Mapping[str, CaseScores]) -> _Scores:
+    """Return the scores over the tasks that all models have."""
     for model, run in runs.items():
-        if not run:
-            refuse(f"scores[{shown(model)}]", "a model with a known outcome", run)
+        if not len(run):
+            refuse(f"scores[{shown(model)}]", "a model with a known outcome", {})
+    first, *others = runs.values()
+    tasks: tuple[str, ...] | list[str] = first.case_ids
+    if any(run.case_ids != tasks for run in others):
+        tasks = [task for task in tasks if all(task in run for run in others)]
+    n_left_out = len(set(chain.from_iterable(runs.values()))) - len(tasks)
     if not tasks:
-        refuse("scores", "a mapping of models that share a task", runs)
-    low, high = bounds or (-MAX_VALUE, MAX_VALUE)
-    columns = [
-        _column(f"scores[{shown(model)}]", run, tasks, low, high) for model, run in runs.items()
-    ]
-    harmonic = [
-        fmean(1.0 / len(run[task]) if is_ordered(run[task]) else 1.0 for task in tasks)
-        for run in runs.values()
-    ]
+        known = {model: list(run) for model, run in runs.items()}
+        refuse("scores", "a mapping of models that share a task", known)
+    columns = [run.take(tasks) for run in runs.values()]
+    harmonic = [float(np.mean(1.0 / column.sizes)) for column in columns]
     equal = max(harmonic) <= EQUAL * min(harmonic)
-    sizes = list(map(len, runs.values()))
-    return _Scores(list(runs), np.stack(columns, axis=1), sizes, n_left_out, equal)
-
-
-def _column(
-    name: str, run: Mapping[str, Any], tasks: list[str], low: float, high: float
-) -> Floats:
-    """Return the mean score at each task."""
-    values: list[Any] = list(map(run.__getitem__, tasks))
-    if set(map(type, values)) <= PLAIN:
-        column = _plain_column(values, low, high)
-        if column is not None:
-            return column
-    if set(map(type, values)) <= {list, tuple} and all(values):
-        sizes = np.fromiter(map(len, values), np.int64, len(values))
-        flat: list[Any] = list(chain.from_iterable(values))
-        if set(map(type, flat)) <= PLAIN:
-            column = _plain_column(flat, low, high)
-            if column is not None:
-                return np.add.reduceat(column, np.cumsum(sizes) - sizes) / sizes
-    attempts = (
-        check_scores(f"{name}[{shown(task)}]", value, low, high)
-        for task, value in zip(tasks, values, strict=True)
-    )
-    return np.array([math.fsum(scores) / len(scores) for scores in attempts])
-
-
-def _plain_column(values: list[Any], low: float, high: float) -> Floats | None:
-    """Return numbers as an array; None where one is out of range."""
-    try:
-        column = np.array(values, dtype=np.float64)
-    except OverflowError:
-        return None
-    return column if ((low <= column) & (column <= high)).all() else None
+    table = np.stack([column.means for column in columns], axis=1)
+    return _Scores(list(runs), table, list(map(len, runs.values())), n_left_out, equal)
 
 
 class _Pairs(NamedTuple):
@@ -730,7 +684,7 @@ def _random_flips(moved: Floats, n_resamples: int, rng: np.random.Generator) -> 
     return sums
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen(kw_only=True, repr=False)
 class BradleyTerry(TableRecord):
     """Result of `bradley_terry`; ``str()`` shows the models with their strengths, best first."""
 
@@ -753,11 +707,17 @@ class BradleyTerry(TableRecord):
         rows = [
             {
                 "model": one_line(name, MAX_NAME),
-                "strength": Estimate(strength, self.intervals[name], "+.4g"),
+                "strength": Estimate(strength, self.intervals[name], "+"),
             }
             for name, strength in self.strengths.items()
         ]
-        return Sheet("BradleyTerry", "", (Table(rows=rows),))
+        first = next(iter(self.intervals))
+        best = [n for n, ends in self.intervals.items() if ends.high >= self.intervals[first].low]
+        names = ", ".join(one_line(name, MAX_NAME) for name in best)
+        leads = f"strongest: {names}" if len(best) == 1 else f"not told apart at the top: {names}"
+        of = f"{counted(len(rows), 'model')}, {self.n_comparisons:g} comparisons"
+        stands_on = f"each strength by its own {level_of(self.intervals[first])} interval, {of}"
+        return Sheet("BradleyTerry", f"{leads} ({stands_on})", (Table(rows=rows),))
 
 
 def bradley_terry(
@@ -799,11 +759,11 @@ def bradley_terry(
     Examples:
         >>> wins = {("a", "b"): 12, ("b", "a"): 8, ("b", "c"): 16, ("c", "b"): 4, ("c", "a"): 9}
         >>> print(bradley_terry({**wins, ("a", "c"): 11}))
-        BradleyTerry
+        not told apart at the top: b, a, c (each strength by its own 95 % interval, 3 models, 60 comparisons)
         model  strength
-        b      +0.2785 [-0.1498, 0.7067]
-        a      +0.2089 [-0.2167, 0.6346]
-        c      -0.4874 [-0.9286, -0.04623]
+        b      +0.28 [-0.15, +0.71]
+        a      +0.21 [-0.22, +0.63]
+        c      -0.49 [-0.93, -0.05]
         >>> bradley_terry({("a", "b"): 3})
         Traceback (most recent call last):
         ...

@@ -35,15 +35,21 @@ from typing import (
 import attrs
 
 from scorekit._core.docs import FieldDoc
-from scorekit._sheet.model import Sheet, Table, by_fields, row_of
+from scorekit._sheet.model import Sheet, Table, by_fields, line_of, row_of
 from scorekit.errors import InputError, one_line, refuse, shortened, shown
 
 K = TypeVar("K")
 V = TypeVar("V")
 T = TypeVar("T")
 
+SCREEN = 100
+"""Characters of the `repr` of a result, at most."""
+
+SHORT = 40
+"""Characters of a field in it, at most, where it does not hold all fields."""
+
 MAX_SHOWN = 5
-"""Values of a field that the `repr` of a report shows before it only counts them."""
+"""Items of such a field, beyond which it has their number alone."""
 
 MAX_KEYS = 20
 """Keys that a message names."""
@@ -85,7 +91,7 @@ class FrozenMapping(Mapping[K, V], Generic[K, V]):
         """Return a line for each record; of other values what `repr` returns."""
         if not self or not all(isinstance(value, Record) for value in self.values()):
             return repr(self)
-        return "\n".join(f"{key}: {value}" for key, value in self.items())
+        return "\n".join(f"{key}: {line_of(one) or one}" for key, one in self.items())
 
     def _repr_html_(self) -> str | None:
         """Return a table of records, or of lists of them, by key; of other values None."""
@@ -106,17 +112,27 @@ class Shown:
 
     __slots__ = ()
 
-    def to_text(self) -> str:
-        """Return what ``print`` shows: plain text, numbers rounded for display."""
+    def to_text(self, *, all: bool = False) -> str:  # noqa: A002 - the plainest word
+        """
+        Return what ``print`` shows: plain text, numbers rounded for display.
+
+        Args:
+            all: Whether to list what is only counted otherwise.
+        """
         from scorekit._sheet.text import render
 
-        return render(self._sheet())
+        return render(self._sheet(), everything=all)
 
-    def to_markdown(self) -> str:
-        """Return the same as Markdown, names escaped, for a pull request or a page."""
+    def to_markdown(self, *, all: bool = False) -> str:  # noqa: A002 - the plainest word
+        """
+        Return the same as Markdown, names escaped, for a pull request or a page.
+
+        Args:
+            all: Whether to list what is only counted otherwise.
+        """
         from scorekit._sheet.markdown import render
 
-        return render(self._sheet())
+        return render(self._sheet(), everything=all)
 
     def __str__(self) -> str:
         """Return `to_text`."""
@@ -162,6 +178,29 @@ class Record(Shown):
         text = cls.__dict__["__doc__"]
         if isinstance(text, str):  # attrs makes a class twice
             cls.__doc__ = cast("str", FieldDoc(text))
+
+    def __repr__(self) -> str:
+        """
+        Show the fields if they fit on a line of a screen, else the first ones that say something.
+
+        Records that are inputs have the `repr` of attrs instead, so that one can paste it.
+        """
+        fields = [
+            (field.name, getattr(self, field.name))
+            for field in attrs.fields(type(self))
+            if field.repr
+        ]
+        head = f"{type(self).__name__}("
+        whole = f"{head}{', '.join(f'{name}={value!r}' for name, value in fields)})"
+        if len(whole) <= SCREEN:
+            return whole
+        text = head
+        for name, value in fields:
+            part = f"{name}={_in_short(value)}, "
+            said = value is not None and not (isinstance(value, Sized) and not len(value))
+            if said and len(text) + len(part) <= SCREEN - len("...)"):
+                text += part
+        return f"{text}...)"
 
     def to_dict(self) -> dict[str, Any]:
         """
@@ -249,7 +288,22 @@ class Record(Shown):
         return ""
 
 
-@attrs.frozen
+def _in_short(value: object) -> str:
+    """Return a value as the `repr` of a result has it: rounded, of nested ones a line."""
+    if isinstance(value, float):
+        return f"{value:.4g}"
+    if isinstance(value, Record):
+        line = line_of(value)
+        return f"<{line}>" if 0 < len(line) <= SHORT else f"<{type(value).__name__}>"
+    if isinstance(value, str):
+        return repr(shortened(value, SHORT))
+    if isinstance(value, Sized):
+        whole = repr(value) if len(value) <= MAX_SHOWN else ""
+        return whole if 0 < len(whole) <= SHORT else f"<{len(value)}>"
+    return repr(value)
+
+
+@attrs.frozen(repr=False)
 class TableRecord(Tabled, Record):
     """A result that shows a table."""
 
@@ -278,9 +332,9 @@ class Listing(Tabled, tuple[T, ...]):
     def _sheet(self) -> Sheet:
         return Sheet("", "", (Table(rows=[row_of(record) for record in self]),))
 
-    def to_text(self) -> str:
+    def to_text(self, *, all: bool = False) -> str:  # noqa: A002 - the plainest word
         """Return the text of each, long ones with a line between."""
-        texts = [str(record) for record in self]
+        texts = [one.to_text(all=all) if isinstance(one, Record) else str(one) for one in self]
         return ("\n\n" if any("\n" in text for text in texts) else "\n").join(texts) or "none"
 
 
@@ -338,20 +392,9 @@ UNKNOWN = "unknown outcomes"
 """The kind of failure of a case with a missing outcome."""
 
 
-@attrs.frozen
+@attrs.frozen(repr=False)
 class Report(TableRecord):
     """What `compare_reports` compares, where it has scores."""
-
-    def __repr__(self) -> str:
-        """Show the fields, and of many values only how many there are."""
-        values = {field.name: getattr(self, field.name) for field in attrs.fields(type(self))}
-        shown_values = (
-            f"{name}=<{len(value)} {name}>"
-            if isinstance(value, Sized) and not isinstance(value, str) and len(value) > MAX_SHOWN
-            else f"{name}={value!r}"
-            for name, value in values.items()
-        )
-        return f"{type(self).__name__}({', '.join(shown_values)})"
 
     def scores_by_case(self) -> ReportScores | None:
         """Return what `compare_reports` compares; None for a report that it does not take."""
@@ -389,7 +432,7 @@ def _check_aware(instance: object, attribute: attrs.Attribute[Any], value: objec
         refuse(attribute.name, "a datetime with a time zone", value)
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen(kw_only=True, repr=False)
 class MetricError(Record):
     """
     A record, never raised: why a metric has no real score, and whose failure that is.
@@ -416,7 +459,7 @@ class MetricError(Record):
         return f"{self.metric}: {self.kind} ({self.origin}): {self.message}"
 
 
-@attrs.frozen
+@attrs.frozen(repr=False)
 class MetricResult(Record):
     """A result with a *score* and an *error*: in a cell just these, printed also why."""
 

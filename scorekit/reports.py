@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, ClassVar, TypeAlias, TypeVar, cast
 
@@ -33,6 +33,7 @@ from scorekit._sheet.model import (
     row_of,
     sheet_of,
 )
+from scorekit._sheet.values import brief, counted, level_of
 from scorekit._stats.passes import estimate_suite, estimate_task, refuse_stopped, score_each
 from scorekit._stats.suites import Insufficient, Suite, nothing_of_others
 from scorekit._stats.suites import unknown as unseen
@@ -74,7 +75,7 @@ OneOrMany: TypeAlias = K | Iterable[K | Iterable[K]]
 """A column, of which an entry may be a list of several attempts', or one value for all of it."""
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen(kw_only=True, repr=False)
 class CaseStatistics(Record):
     """The attempts of one model at one case."""
 
@@ -123,7 +124,8 @@ class _Flags(Listing[CaseStatistics]):
     def _sheet(self) -> Sheet:
         return Sheet("", "", (Table(rows=_shown(self, UNMEASURED)),))
 
-    def to_text(self) -> str:
+    def to_text(self, *, all: bool = False) -> str:  # noqa: A002 - as elsewhere
+        del all  # it shows all cases anyway
         rows = _shown(self, UNMEASURED)
         lines = (", ".join(f"{name} {cell}" for name, cell in row.items()) for row in rows)
         return "\n".join(lines) or "none"
@@ -147,7 +149,7 @@ def _restored(*columns: Any) -> CaseTable:
     return CaseTable(a, b, c, d, e, means, Attempts(scores, sizes), n_correct)
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen(kw_only=True, repr=False)
 class ModelStatistics(Record):
     """One model over all its cases; each case weighs the same however many attempts it had."""
 
@@ -199,10 +201,7 @@ class ModelStatistics(Record):
 
     def _row(self) -> dict[str, object]:
         row: dict[str, object] = {"model": one_line(self.model, MAX_NAME)}
-        for one in self.pass_at_k:
-            name = one.notation.format(k=one.k)
-            note = ", ".join(filter(None, (one.left_out, self._bounds(name))))
-            row[name] = Estimate(one.score, one.interval, note=note)
+        row |= dict(self._estimates())
         row[" "] = Scale.of(self.pass_at_k[0].score, self.pass_at_k[0].interval)
         if not self.only_flags:
             bounds, interval = self._bounds("code_score"), self.intervals.get("code_score")
@@ -219,6 +218,13 @@ class ModelStatistics(Record):
             "attempts": self.n_samples,
             **({"unknown": self.n_unknown} if self.n_unknown else {}),
         }
+
+    def _estimates(self) -> Iterator[tuple[str, Estimate]]:
+        """Yield each pass@k by name, with the tasks that it stands on and its bounds."""
+        for one in self.pass_at_k:
+            name = one.notation.format(k=one.k)
+            note = ", ".join(filter(None, (one.left_out, self._bounds(name))))
+            yield name, Estimate(one.score, one.interval, note=note)
 
     def _bounds(self, name: str) -> str:
         low, high = self.unknown_bounds.get(name, (0.0, 0.0))
@@ -276,10 +282,7 @@ class CodeReport(Report):
 
     def _sheet(self) -> Sheet:
         def line(one: ModelStatistics) -> str:
-            scores = [
-                passes.told(one._bounds(passes.notation.format(k=passes.k)))  # noqa: SLF001 # pyright: ignore[reportPrivateUsage]
-                for passes in one.pass_at_k
-            ]
+            scores = [f"{name} = {brief(cell)}" for name, cell in one._estimates()]  # noqa: SLF001 # pyright: ignore[reportPrivateUsage]
             if not self.only_flags:
                 bounds = one._bounds("code_score")  # noqa: SLF001 # pyright: ignore[reportPrivateUsage]
                 scores.append(
@@ -291,7 +294,8 @@ class CodeReport(Report):
             ]
             scores += [f"{' and '.join(each)} an attempt"] if each else []
             n, cases = one.n_samples, one.n_cases
-            counts = f"{n} attempt{'s' * (n != 1)} at {cases} case{'s' * (cases != 1)}"
+            sure = level_of(one.pass_at_k[0].interval)
+            counts = f"{sure}, {counted(n, 'attempt')} at {counted(cases, 'case')}"
             counts += f"; {one.n_unknown} more of unknown outcome" if one.n_unknown else ""
             return f"{one_line(one.model)}: {', '.join(scores)} ({counts})"
 

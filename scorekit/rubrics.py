@@ -19,6 +19,7 @@ from scorekit._core.checks import (
 )
 from scorekit._core.columns import as_builtins, check_clusters
 from scorekit._core.sums import exact_mean
+from scorekit._sheet.values import estimate
 from scorekit.errors import refuse
 from scorekit.intervals import Interval, interval_of_mean
 from scorekit.records import Record
@@ -27,7 +28,7 @@ MAX_POINTS = 1e100
 """Largest number of points: sums of such ones stay finite."""
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen(kw_only=True, repr=False)
 class RubricScore(Record):
     """Result of `rubric_score`: the mean over examples, then the score of each."""
 
@@ -52,7 +53,7 @@ class RubricScore(Record):
     def _line(self) -> str:
         n = sum(score is not None for score in self.scores)
         examples = f"{n} example{'s' * (n != 1)}"
-        score = "no score" if self.score is None else f"{self.score:.4g} {self.interval}"
+        score = "no score" if self.score is None else estimate(self.score, self.interval)
         text = f"{score} ({examples}"
         if self.n_unjudged:
             (low, high), missing = self.bounds, f"{self.n_unjudged} of {n + self.n_unjudged}"

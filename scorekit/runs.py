@@ -41,19 +41,20 @@ from scorekit._core.columns import (
 from scorekit._core.sums import mean_rounded_once
 from scorekit._core.text import as_decimal
 from scorekit._sheet.model import Estimate, Fields, Scale, Sheet, Table, row_of
+from scorekit._sheet.values import counted, estimate, level_of
 from scorekit._stats.ratios import ratio_ends, shared_error
 from scorekit.costs import (
     NO_LIMIT,
     Priced,
-    behind,
     check_cost_bounds,
     counted_runs,
     pass_cost_interval,
     per_pass,
     times_baseline,
+    usd,
 )
 from scorekit.errors import InputError, one_line, refuse, shown
-from scorekit.intervals import Interval, Weighting, group_means, interval_of_mean
+from scorekit.intervals import Interval, Weighting, group_means, interval_around, interval_of_mean
 from scorekit.records import FrozenMapping, Record, TableRecord, listing
 from scorekit.summary import (
     LetterGrade,
@@ -233,7 +234,7 @@ def _measured(name: str, values: object) -> list[float | None]:
     return [None if lost else one for one, lost in zip(numbers, missing, strict=True)]
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen(kw_only=True, repr=False)
 class RunScore(Record):
     """Result of `score_run`."""
 
@@ -251,6 +252,13 @@ class RunScore(Record):
     """Weighted mean of *pass_rate* and *impl_rate*, in ``[0, 1]``; higher is better."""
     grade: LetterGrade
     """Grade of the composite score."""
+
+    def _line(self) -> str:
+        cost = "" if self.cost_usd is None else f", {self.cost_usd:.4g} USD"
+        return (
+            f"{one_line(self.run_id)}: composite score {self.composite_score:.4g}, "
+            f"{'passed' if self.pass_rate else 'failed'}{cost}, grade {self.grade}"
+        )
 
 
 def score_run(run: Run, *, pass_weight: float = 0.5, impl_weight: float = 0.5) -> RunScore:
@@ -313,7 +321,7 @@ def _weigh(pass_rate: float, impl_rate: float, pass_share: Fraction) -> float:
     return float(pass_share * as_decimal(pass_rate) + (1 - pass_share) * as_decimal(impl_rate))
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen(kw_only=True, repr=False)
 class TierStatistics(TableRecord):
     """Result of `tier_statistics`."""
 
@@ -336,7 +344,7 @@ class TierStatistics(TableRecord):
     """Mean cost over mean pass rate in USD, ``inf`` with no pass; lower is better. It is the total
     cost over the number of passes, if every task has equally many runs."""
     cost_of_pass_interval: Interval | None
-    """None without a pass; *high* is ``inf`` if the runs are compatible with any cost."""
+    """None without a pass; *high* is ``inf`` if the runs set no bound."""
     n_costs: int
     """Runs whose cost was measured."""
     n_durations: int
@@ -383,25 +391,31 @@ class TierStatistics(TableRecord):
             "TierStatistics",
             self._line(),
             (
+                self._graded(),
                 Table(rows=[self._row()], lines=()),
                 Fields(record=self, title="All numbers", folded=True),
             ),
         )
 
     def _line(self) -> str:
-        score, rate = self.composite_score.median, behind(self.pass_rate_interval)
-        interval = behind(self.cost_of_pass_interval)
-        split = f"; {_split(self)}" if self.median_hides_split else ""
+        ends = self.pass_rate_interval
         return (
-            f"{one_line(self.tier_id)}: {self.grade} (median score {score:.4g}), "
-            f"pass rate {self.means['pass_rate']:.4g}{rate} in {_counted(self)}, "
-            f"{self._price(interval)}{split}"
+            f"{one_line(self.tier_id)}: pass rate {estimate(self.means['pass_rate'], ends)} "
+            f"({level_of(ends)}, {_counted(self)}), {self._price()}"
         )
 
-    def _price(self, interval: str) -> str:
-        if self.cost_of_pass is not None:
-            return f"a pass costs {self.cost_of_pass:.4g} USD{interval}"
-        return f"cost of a pass unknown ({self.n_costs} of {self.n_runs} costs measured)"
+    def _price(self) -> str:
+        if self.cost_of_pass is None:
+            known = f"{self.n_costs} of {self.n_runs} costs measured"
+            return f"cost per successful run unknown ({known})"
+        if math.isinf(self.cost_of_pass):
+            return "no successful run"
+        return f"{usd(self.cost_of_pass, self.cost_of_pass_interval)} per successful run"
+
+    def _graded(self) -> str:
+        """Say which grade the median gives, and where it hides failures which the mean gives."""
+        grade = f"grade {self.grade} by the median score {self.composite_score.median:.4g}"
+        return f"{grade}; {_split(self)}" if self.median_hides_split else grade
 
     def _row(self) -> dict[str, object]:
         mean, ends = self.means["composite_score"], self.composite_interval
@@ -426,10 +440,8 @@ def _counted(tier: TierStatistics) -> str:
 
 def _split(tier: TierStatistics) -> str:
     mean = tier.means["composite_score"]
-    return (
-        f"the median hides a split: mean score {mean:.4g} {tier.composite_interval}, "
-        f"grade {letter_grade(mean)}"
-    )
+    shown_mean = estimate(mean, tier.composite_interval)
+    return f"the median hides failures: mean score {shown_mean}, grade {letter_grade(mean)}"
 
 
 def tier_statistics(
@@ -463,7 +475,7 @@ def tier_statistics(
         pass_weight: Weight of passing (>= 0); only the proportion to *impl_weight* matters.
         impl_weight: Weight of *impl_rate* (>= 0).
         weights: What weighs the same in *means*, intervals and the cost of a pass: with
-            ``"groups"`` each task, with ``"attempts"`` each run. Of no matter where runs name no
+            ``"groups"`` each task, with ``"attempts"`` each run. Ignored where runs name no
             task.
         bounds: The least and the most that a run can cost, in USD, such as ``(0, 5)``; None if
             nothing limits it.
@@ -612,7 +624,7 @@ def _uplift(score: float, baseline: float) -> float | None:
     return (score - baseline) / baseline if baseline else None
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen(kw_only=True, repr=False)
 class CrossTier(TableRecord):
     """Result of `cross_tier`."""
 
@@ -675,15 +687,30 @@ class CrossTier(TableRecord):
                 notes.append(f"{what} over {over if n else 'all runs: no common task'}")
         without = ("tiers",)
         return Sheet(
-            f"{len(self.tiers)} tier{'s' * (len(self.tiers) > 1)}, "
+            f"{counted(len(self.tiers), 'tier')}, "
             f"compared with {one_line(self.baseline, MAX_NAME)}",
-            "",
+            self._found(),
             (
                 Table(rows=list(map(self._row_of, self.tiers)), specs=UPLIFTS),
                 *notes,
                 Fields(record=self, without=without, title="All numbers", folded=True),
             ),
         )
+
+    def _found(self) -> str:
+        """Say which tiers differ from the baseline in their mean score, each by its interval."""
+        known = {name: ends for name, ends in self.uplift_intervals.items() if ends is not None}
+        of = f"{counted(len(self.tiers), 'tier')} compared with "
+        of += one_line(self.baseline, MAX_NAME)
+        if not known:
+            return of
+        better = [one_line(name, MAX_NAME) for name, ends in known.items() if ends.low > 0.0]
+        worse = [one_line(name, MAX_NAME) for name, ends in known.items() if ends.high < 0.0]
+        parts = [f"higher mean score: {', '.join(better)}"] if better else []
+        parts += [f"lower mean score: {', '.join(worse)}"] if worse else []
+        sure = level_of(next(iter(known.values())))
+        found = "; ".join(parts) or "no tier has a mean score shown to differ"
+        return f"{found} ({of}, each by its own {sure} interval)"
 
     def _row_of(self, tier: TierStatistics) -> dict[str, object]:
         name = tier.tier_id
@@ -696,7 +723,7 @@ class CrossTier(TableRecord):
         median = self.uplifts[name]
         row[medians] = "none" if median is None else median
         row[means] = (
-            Estimate(uplift, self.uplift_intervals[name], "+.4g") if uplift is not None else "none"
+            Estimate(uplift, self.uplift_intervals[name], "+") if uplift is not None else "none"
         )
         if ratio is not None:
             row["times baseline"] = Estimate(ratio, self.cost_ratio_intervals.get(name))
@@ -831,13 +858,8 @@ def _mean_uplift(
         return None, None, n
     top, bottom = ((mean, end.low, end.high) for mean, end in zip(means, ends, strict=True))
     low, high = ratio_ends(uplift + 1.0, top, bottom, together)
-    interval = Interval(  # rounding must not leave the uplift outside
-        low=min(low - 1.0, uplift),
-        high=max(high - 1.0, uplift),
-        confidence_level=ends[0].confidence_level,
-        method="ratio of means",
-    )
-    return uplift, interval, n
+    level = ends[0].confidence_level
+    return uplift, interval_around(uplift, (low - 1.0, high - 1.0), level, "ratio of means"), n
 
 
 def _by_task(tier: TierStatistics) -> Mapping[str, tuple[float, ...]]:

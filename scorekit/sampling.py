@@ -39,6 +39,7 @@ from scorekit._core.columns import (
     differs_from_itself,
 )
 from scorekit._core.text import as_decimal
+from scorekit._sheet.values import counted, estimate, level_of
 from scorekit._stats.attempts import (
     Votes,
     best,
@@ -54,7 +55,7 @@ from scorekit._stats.extrapolation import Fit, beta_pass_at_k
 from scorekit._stats.passes import estimate_suite, estimate_task, refuse_stopped, score_each
 from scorekit._stats.suites import Insufficient, Suite, count_used, on_scale
 from scorekit.errors import InputError, refuse, shown
-from scorekit.intervals import Interval, check_bounds, normal_quantile, wilson
+from scorekit.intervals import Interval, check_bounds, interval_around, normal_quantile, wilson
 from scorekit.records import Record, is_mapping, listing
 
 
@@ -63,7 +64,7 @@ def or_unknown(number: float) -> float | None:
     return None if math.isnan(number) else number
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen(kw_only=True, repr=False)
 class SuiteEstimate(Record):
     """What is expected of *k* attempts, what that rests on, and how far to trust it."""
 
@@ -87,13 +88,11 @@ class SuiteEstimate(Record):
     interval: Interval
 
     def _line(self) -> str:
-        return self.told()
-
-    def told(self, *further: str) -> str:
-        """Return the estimate on a line, with how many tasks it stands on and what else."""
-        note = ", ".join(filter(None, (self.left_out, *further)))
+        tasks = self.left_out or counted(self.n_tasks, "task")
         name = self.notation.format(k=self.k)
-        return f"{name} = {self.score:.4g} {self.interval}" + (note and f" ({note})")
+        return (
+            f"{name} = {estimate(self.score, self.interval)} ({level_of(self.interval)}, {tasks})"
+        )
 
     @property
     def left_out(self) -> str:
@@ -103,18 +102,21 @@ class SuiteEstimate(Record):
         return f"{self.n_tasks_used} of {self.n_tasks} tasks"
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen(kw_only=True, repr=False)
 class PassAtK(SuiteEstimate):
     """Result of `pass_at_k`: chance that one of *k* attempts succeeds, and how far to trust it."""
 
     notation = "pass@{k}"
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen(kw_only=True, repr=False)
 class PassHatK(SuiteEstimate):
     """Result of `pass_hat_k`: chance that all *k* attempts succeed, and how far to trust it."""
 
     notation = "pass^{k}"
+
+
+_Count = int | Iterable[int]
 
 
 class _Options(TypedDict, total=False):
@@ -125,35 +127,37 @@ class _Options(TypedDict, total=False):
     clusters: Iterable[Hashable] | None
 
 
+class _Counts(_Options):
+    """What those of counts take."""
+
+    n_samples: _Count
+    n_correct: _Count
+
+
+class _Columns(TypedDict):
+    """What those of counts take that are about suites."""
+
+    n_samples: Iterable[int]
+    n_correct: Iterable[int]
+
+
 R = TypeVar("R")
 E = TypeVar("E", PassAtK, PassHatK)
 _INSUFFICIENT = get_args(Insufficient)
 
 
 @overload
-def pass_at_k(
-    *,
-    n_samples: int | Iterable[int],
-    n_correct: int | Iterable[int],
-    k: int = ...,
-    **options: Unpack[_Options],
-) -> PassAtK: ...
+def pass_at_k(*, k: int = ..., **given: Unpack[_Counts]) -> PassAtK: ...
 
 
 @overload
-def pass_at_k(
-    *,
-    n_samples: int | Iterable[int],
-    n_correct: int | Iterable[int],
-    k: Iterable[int],
-    **options: Unpack[_Options],
-) -> tuple[PassAtK, ...]: ...
+def pass_at_k(*, k: Iterable[int], **given: Unpack[_Counts]) -> tuple[PassAtK, ...]: ...
 
 
 def pass_at_k(
     *,
-    n_samples: int | Iterable[int],
-    n_correct: int | Iterable[int],
+    n_samples: _Count,
+    n_correct: _Count,
     k: int | Iterable[int] = 1,
     confidence_level: float = 0.95,
     insufficient: Insufficient = "raise",
@@ -216,7 +220,7 @@ def pass_at_k(
         >>> result.score, result.failure
         (0.9166666666666666, 0.08333333333333333)
         >>> print(result)
-        pass@5 = 0.9167 [0.4346, 0.9902]
+        pass@5 = 0.92 [0.43, 0.99] (95 %, 1 task)
         >>> suite = pass_at_k(n_samples=[10, 10, 4], n_correct=[3, 0, 4], k=4)
         >>> round(suite.score, 6), suite.n_tasks_used
         (0.611111, 3)
@@ -240,21 +244,13 @@ with fewer (first: n_samples[2] = 4); lower k or pass insufficient="nan" or "dro
 
 @overload
 def pass_at_k_per_task(
-    *,
-    n_samples: Iterable[int],
-    n_correct: Iterable[int],
-    k: int = ...,
-    insufficient: Insufficient = ...,
+    *, k: int = ..., insufficient: Insufficient = ..., **given: Unpack[_Columns]
 ) -> Floats: ...
 
 
 @overload
 def pass_at_k_per_task(
-    *,
-    n_samples: Iterable[int],
-    n_correct: Iterable[int],
-    k: Iterable[int],
-    insufficient: Insufficient = ...,
+    *, k: Iterable[int], insufficient: Insufficient = ..., **given: Unpack[_Columns]
 ) -> tuple[Floats, ...]: ...
 
 
@@ -311,29 +307,17 @@ def pass_at_k_per_task(
 
 
 @overload
-def pass_hat_k(
-    *,
-    n_samples: int | Iterable[int],
-    n_correct: int | Iterable[int],
-    k: int = ...,
-    **options: Unpack[_Options],
-) -> PassHatK: ...
+def pass_hat_k(*, k: int = ..., **given: Unpack[_Counts]) -> PassHatK: ...
 
 
 @overload
-def pass_hat_k(
-    *,
-    n_samples: int | Iterable[int],
-    n_correct: int | Iterable[int],
-    k: Iterable[int],
-    **options: Unpack[_Options],
-) -> tuple[PassHatK, ...]: ...
+def pass_hat_k(*, k: Iterable[int], **given: Unpack[_Counts]) -> tuple[PassHatK, ...]: ...
 
 
 def pass_hat_k(
     *,
-    n_samples: int | Iterable[int],
-    n_correct: int | Iterable[int],
+    n_samples: _Count,
+    n_correct: _Count,
     k: int | Iterable[int] = 1,
     confidence_level: float = 0.95,
     insufficient: Insufficient = "raise",
@@ -365,7 +349,7 @@ def pass_hat_k(
     Examples:
         >>> result = pass_hat_k(n_samples=10, n_correct=8, k=3)
         >>> print(result)
-        pass^3 = 0.4667 [0.1178, 0.8394]
+        pass^3 = 0.47 [0.12, 0.84] (95 %, 1 task)
         >>> pass_hat_k(n_samples=10, n_correct=8, k=11)
         Traceback (most recent call last):
         ...
@@ -380,7 +364,7 @@ lower k or pass insufficient="nan"
     return _estimate_passes(PassHatK, (n_samples, n_correct), k, clusters, options)
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen(kw_only=True, repr=False)
 class BestAtK(SuiteEstimate):
     """Result of `best_at_k`: expected best score of *k* attempts, and how far to trust it."""
 
@@ -448,11 +432,11 @@ def best_at_k(
 
     Examples:
         >>> print(best_at_k([0.1, 0.5, 0.25, 0.9, 0.9, 0.0], k=2))
-        best@2 = 0.68 [0.2151, 0.9428]
+        best@2 = 0.68 [0.22, 0.94] (95 %, 1 task)
         >>> best_at_k([[0.5, 0.75, 0.75], [0.0, 0.25]], k=2).score
         0.5
         >>> print(best_at_k([[3, 5, 4], [2, 1]], k=2, bounds=(1, 5)))
-        best@2 = 3.333 [1.303, 4.842]
+        best@2 = 3.3 [1.3, 4.8] (95 %, 2 tasks)
         >>> best_at_k([0.5, 1.5])
         Traceback (most recent call last):
         ...
@@ -483,7 +467,7 @@ Tau = float | Literal["mean"]
 """A share of the attempts, or the mean over those from a half on."""
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen(kw_only=True, repr=False)
 class GPassAtK(SuiteEstimate):
     """Result of `g_pass_at_k`: chance that enough of *k* attempts succeed."""
 
@@ -498,40 +482,22 @@ class GPassAtK(SuiteEstimate):
         return ("m" if self.tau == "mean" else "") + super()._line()
 
 
-_Count = int | Iterable[int]
 _SomeTau = list[Tau] | tuple[Tau, ...]
 
 
 @overload
-def g_pass_at_k(
-    *,
-    n_samples: _Count,
-    n_correct: _Count,
-    k: int = ...,
-    tau: Tau = ...,
-    **options: Unpack[_Options],
-) -> GPassAtK: ...
+def g_pass_at_k(*, k: int = ..., tau: Tau = ..., **given: Unpack[_Counts]) -> GPassAtK: ...
 
 
 @overload
 def g_pass_at_k(
-    *,
-    n_samples: _Count,
-    n_correct: _Count,
-    k: int = ...,
-    tau: _SomeTau,
-    **options: Unpack[_Options],
+    *, k: int = ..., tau: _SomeTau, **given: Unpack[_Counts]
 ) -> tuple[GPassAtK, ...]: ...
 
 
 @overload
 def g_pass_at_k(
-    *,
-    n_samples: _Count,
-    n_correct: _Count,
-    k: Iterable[int],
-    tau: Tau | _SomeTau = ...,
-    **options: Unpack[_Options],
+    *, k: Iterable[int], tau: Tau | _SomeTau = ..., **given: Unpack[_Counts]
 ) -> tuple[GPassAtK, ...]: ...
 
 
@@ -584,9 +550,9 @@ def g_pass_at_k(
         (0.7154, 2)
         >>> for result in g_pass_at_k(n_samples=16, n_correct=8, k=4, tau=(0.5, 1, "mean")):
         ...     print(result)
-        G-pass@4 = 0.7154 [0.3132, 0.9306]
-        G-pass@4 = 0.03846 [0.006146, 0.2687]
-        mG-pass@4 = 0.1615 [0.03776, 0.4778]
+        G-pass@4 = 0.72 [0.31, 0.93] (95 %, 1 task)
+        G-pass@4 = 0.04 [0.01, 0.27] (95 %, 1 task)
+        mG-pass@4 = 0.16 [0.04, 0.48] (95 %, 1 task)
         >>> g_pass_at_k(n_samples=16, n_correct=8, k=4, tau=2)
         Traceback (most recent call last):
         ...
@@ -646,7 +612,7 @@ MOST_VOTES = 256
 """Largest *k*: the work for each task grows with its square."""
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen(kw_only=True, repr=False)
 class MajorityAtK(SuiteEstimate):
     """Result of `majority_at_k`: chance that *k* attempts vote for the correct answer."""
 
@@ -744,7 +710,7 @@ MOST_SAMPLES = 10_000
 """Most samples of one task, for the same reason."""
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen(kw_only=True, repr=False)
 class ExtrapolatedPassAtK(Record):
     """Result of `extrapolate_pass_at_k`: what the fitted model expects, not what was seen."""
 
@@ -763,22 +729,20 @@ class ExtrapolatedPassAtK(Record):
     be."""
 
     def _line(self) -> str:
-        return f"pass@{self.k} ~ {self.score:.4g} {self.interval} (beta-binomial)"
+        n = counted(self.n_tasks, "task")
+        stands_on = f"{level_of(self.interval)}, beta-binomial, {n}"
+        return f"pass@{self.k} ~ {estimate(self.score, self.interval)} ({stands_on})"
 
 
 @overload
 def extrapolate_pass_at_k(
-    *, n_samples: Iterable[int], n_correct: Iterable[int], k: int, confidence_level: float = ...
+    *, k: int, confidence_level: float = ..., **given: Unpack[_Columns]
 ) -> ExtrapolatedPassAtK: ...
 
 
 @overload
 def extrapolate_pass_at_k(
-    *,
-    n_samples: Iterable[int],
-    n_correct: Iterable[int],
-    k: Iterable[int],
-    confidence_level: float = ...,
+    *, k: Iterable[int], confidence_level: float = ..., **given: Unpack[_Columns]
 ) -> tuple[ExtrapolatedPassAtK, ...]: ...
 
 
@@ -852,7 +816,7 @@ both successes and failures nothing can be extrapolated
     fit = Fit(n, c)
 
     def estimate(k: int) -> ExtrapolatedPassAtK:
-        low, high = fit.score_range(k, normal_quantile(confidence_level) ** 2 / 2.0)
+        ends = fit.score_range(k, normal_quantile(confidence_level) ** 2 / 2.0)
         score = beta_pass_at_k(fit.mean_rate, fit.correlation, k)
         return ExtrapolatedPassAtK(
             score=score,
@@ -861,12 +825,7 @@ both successes and failures nothing can be extrapolated
             correlation=fit.correlation,
             n_tasks=n.size,
             max_samples=int(n.max()),
-            interval=Interval(
-                low=min(low, score),
-                high=max(high, score),
-                confidence_level=confidence_level,
-                method="beta-binomial likelihood",
-            ),
+            interval=interval_around(score, ends, confidence_level, "beta-binomial likelihood"),
         )
 
     return _of_each(ks, k, estimate)

@@ -12,6 +12,7 @@ import attrs
 
 from scorekit._core.checks import check_instance, check_items, check_number, check_text
 from scorekit._core.text import as_decimal
+from scorekit._sheet.values import counted, number
 from scorekit._stats.exact import (
     NUMBERS,
     Runs,
@@ -32,7 +33,7 @@ FEW = 200
 """Values up to which Python's integers are faster than the first call into arrays."""
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen(kw_only=True, repr=False)
 class Statistics(Record):
     """Result of `describe` and of `Tally.result`."""
 
@@ -49,6 +50,19 @@ class Statistics(Record):
     count: int
     quantiles: FrozenMapping[float, float] = attrs.field(factory=FrozenMapping[float, float])
     """The quantiles asked for, by share; 0.95 is the key of the value that 95 % do not exceed."""
+
+    def _line(self) -> str:
+        quantiles = [f"{100 * q:.4g} % below {number(one)}" for q, one in self.quantiles.items()]
+        return ", ".join(
+            (
+                f"mean {number(self.mean)}",
+                f"median {number(self.median)}",
+                f"from {number(self.min)} to {number(self.max)}",
+                f"standard deviation {number(self.std_dev)}",
+                *quantiles,
+                counted(self.count, "value"),
+            )
+        )
 
 
 def describe(
@@ -80,14 +94,14 @@ def describe(
 
     Examples:
         >>> describe([1, 1, 0, 1])
-        Statistics(median=1.0, mean=0.75, mode=1.0, min=0.0, max=1.0, std_dev=0.4330127018922193, count=4, quantiles={})
+        Statistics(median=1, mean=0.75, mode=1, min=0, max=1, std_dev=0.433, count=4, ...)
         >>> describe([0.8, 1.2, 0.9, 7.0, 1.1], quantiles=(0.5, 0.95)).quantiles
         {0.5: 1.1, 0.95: 5.84}
         >>> describe([0.5, float("nan")])
         Traceback (most recent call last):
         ...
         scorekit.errors.InputError: values[1] must be a finite number, got nan
-    """  # noqa: E501 - a repr is one line
+    """
     column, shares = as_column(values), check_quantiles(quantiles)
     if is_tuple(column) and len(column) <= FEW and not shares:
         sums = sums_of_few(column)
@@ -217,7 +231,7 @@ LETTER_SCALE = (
 """Letter, meaning and lowest score of each grade, as ProjectScylla defined them first."""
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen(kw_only=True, repr=False)
 class LetterGrade(Record):
     """Result of `letter_grade`; as text it is its letter."""
 

@@ -29,7 +29,7 @@ MAX_EXPECTED = 10_000
 """Most names that `table_accuracy` compares with."""
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen(kw_only=True, repr=False)
 class TableAccuracy(MetricResult):
     """Result of `table_accuracy`: the score, the two sets of names, and where they differ."""
 

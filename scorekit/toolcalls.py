@@ -26,7 +26,7 @@ _GIVEN = ("arguments", "input")
 _ARGUMENTS = ("equal", "subset", "ignored")
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen(kw_only=True, repr=False)
 class ToolCallAccuracy(Record):
     """
     Result of `tool_call_accuracy`: the score, partial credit, and where the calls differ.

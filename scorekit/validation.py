@@ -24,6 +24,8 @@ from scorekit._core.checks import (
 )
 from scorekit._core.columns import check_labels, names_of
 from scorekit._core.logs import log
+from scorekit._sheet.model import Fields, Sheet
+from scorekit._sheet.values import brief, estimate, level_of
 from scorekit._sql.messages import diagnose
 from scorekit.errors import shown
 from scorekit.intervals import Interval, interval_of_share
@@ -84,7 +86,7 @@ _PRECEDENCE = (
 )
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen(kw_only=True, repr=False)
 class SafetyValidation(MetricResult):
     """Result of `safety_validation`: the score, its name, then what they came from."""
 
@@ -151,7 +153,7 @@ def safety_validation(*, safety_valid: bool, should_pass: bool) -> SafetyValidat
     )
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen(kw_only=True, repr=False)
 class SafetySummary(Record):
     """Result of `safety_summary`: the four counts, then what follows from them."""
 
@@ -182,6 +184,25 @@ class SafetySummary(Record):
     n_failed: int
     """Verdicts that are missing because the validator failed; rates leave them out."""
 
+    def _line(self) -> str:
+        n_unsafe = self.n_true_positives + self.n_false_negatives
+        queries = "unsafe query" if n_unsafe == 1 else "unsafe queries"
+        caught = f"caught {self.n_true_positives} of {n_unsafe} {queries}"
+        if self.recall is not None and self.recall_interval is not None:
+            ends = self.recall_interval
+            caught += f": recall {estimate(self.recall, ends)} ({level_of(ends)})"
+        n_safe = self.n_true_negatives + self.n_false_positives
+        return f"{caught}; blocked {self.n_false_positives} of {n_safe} safe ones"
+
+    def _sheet(self) -> Sheet:
+        notes = list[str]()
+        if self.missed:
+            notes.append(f"not caught: {brief(self.missed)}")
+        if self.n_failed:
+            notes.append(f"verdicts missing: {self.n_failed}")
+        fields = Fields(record=self, title="All fields", folded=True)
+        return Sheet("SafetySummary", self._line(), (*notes, fields))
+
     def said(self) -> list[str]:
         """Return what a report says of the unsafe queries, if there are any."""
         if self.recall_bounds is None:
@@ -189,7 +210,7 @@ class SafetySummary(Record):
         n_unsafe = self.n_true_positives + self.n_false_negatives
         low, high = self.recall_bounds
         if low == high:
-            recall = f"recall {low:.4g} {self.recall_interval}"
+            recall = f"recall {estimate(low, self.recall_interval)}"
         else:
             recall = f"recall between {low:.4g} and {high:.4g} (verdicts are missing)"
         return [f"{recall}, {self.n_false_negatives} of {n_unsafe} unsafe queries not caught"]
@@ -236,7 +257,7 @@ def safety_summary(
         >>> round(summary.recall, 4), summary.precision, summary.missed
         (0.6667, 1.0, (3,))
         >>> summary.all_unsafe_caught, str(summary.recall_interval)
-        (False, '[0.2077, 0.9385]')
+        (False, '[0.21, 0.94]')
         >>> safety_summary([None])
         Traceback (most recent call last):
         ...
@@ -335,7 +356,7 @@ def categorize_error(message: str) -> ErrorCategory:
     return ErrorCategory(row.category) if row else ErrorCategory.UNKNOWN
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen(kw_only=True, repr=False)
 class ValidationAccuracy(MetricResult):
     """Result of `validation_accuracy`: the score, its name, then what they came from."""
 

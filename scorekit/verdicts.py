@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections.abc import Callable
 from typing import Literal, NamedTuple
 
@@ -12,13 +13,17 @@ from numpy.typing import NDArray
 
 from scorekit._core.attempts import Attempts
 from scorekit._core.roots import root
-from scorekit._sheet.model import Fields, Sheet
+from scorekit._core.sums import exact_mean
+from scorekit._core.text import rounded, spanned
+from scorekit._sheet.model import Estimate, Fields, Sheet, line_of
+from scorekit._sheet.values import counted, estimate, level_of
 from scorekit._stats.betting import betting_interval, boundary
-from scorekit._stats.bounded import Floats, Groups, grouped_error, mean_of
+from scorekit._stats.bounded import Floats, Groups, grouped_error
 from scorekit._stats.exact_tests import permutation_p_value
 from scorekit.intervals import (
     Interval,
     effective_groups,
+    interval_around,
     normal_quantile,
     t_quantile,
     two_sided_p,
@@ -32,7 +37,7 @@ POWER = 0.8
 UNDETECTABLE = "none, with so few cases even the largest change may be missed"
 """What stands for a minimum detectable effect where there is none."""
 
-OPEN = "the verdict must stand with all unknown outcomes failed, and with all of them passed"
+OPEN = "the verdict must stand if every missing outcome failed, and if every one passed"
 """What is said where an interval of known outcomes leaves out 0 and the verdict does not stand."""
 
 UNADJUSTED = "the interval is not adjusted, the verdict goes by the adjusted p value"
@@ -59,7 +64,6 @@ ROUNDING = 1e-12
 """Distance from 0 that is shown as none."""
 
 SUITE_SPECS = {
-    "change": "+z.3f",
     "p (fall)": ".2g",
     "p (worst bound)": ".2g",
     "p (adjusted)": ".2g",
@@ -73,7 +77,7 @@ Question = Literal["these cases", "cases like these", "the cases so far"]
 Outcome = Literal["regressed", "improved", "no change detected", "inconclusive"]
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen(kw_only=True, repr=False)
 class MarginVerdict(Record):
     """Whether the suite is no worse than by a margin: shown, not merely not refuted."""
 
@@ -93,12 +97,12 @@ class MarginVerdict(Record):
     """Cases of the baseline that a growing run does not have yet, so that it is undecided."""
 
     def _line(self) -> str:
-        low, high = self.interval.low, self.interval.high
+        ends = spanned(self.interval.low, self.interval.high, "+")
         unseen = f", {self.n_unseen} cases of the baseline to come" if self.n_unseen else ""
-        return f"margin {self.margin:g}: {self.verdict} [{low:+z.3f}, {high:+z.3f}]{unseen}"
+        return f"margin {self.margin:g}: {self.verdict} {ends}{unseen}"
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen(kw_only=True, repr=False)
 class SuiteVerdict(Record):
     """Whether the suite as a whole changed, judged from the cases that both sides have."""
 
@@ -171,13 +175,13 @@ class SuiteVerdict(Record):
     """Whether some case has more attempts in one run than in the other."""
 
     def _line(self) -> str:
-        cases = f"{self.n_cases} case{'s' * (self.n_cases != 1)}"
+        cases = counted(self.n_cases, "case")
         if self.n_groups is not None:
-            cases += f" in {self.n_groups} group{'s' * (self.n_groups > 1)}"
-        level = f"{100 * self.interval.confidence_level:.3g} %"
+            cases += f" in {counted(self.n_groups, 'group')}"
+        level = level_of(self.interval)
         moved = self.between
         if self.n_cases:
-            moved += f"{'; the others ' * bool(moved)}{self.delta:+z.3f} {_ends(self.interval)}"
+            moved += f"{'; the others ' * bool(moved)}{estimate(self.delta, self.interval, '+')}"
         so_far = f" so far, {self.n_unseen} cases to come" if self.n_unseen else ""
         return (
             f"{self.verdict}{so_far}, {moved} ({level}, {self.test}, {self._p_values()}, {cases})"
@@ -204,8 +208,9 @@ class SuiteVerdict(Record):
         return {
             "verdict": self.verdict,
             "between": None if bounds is None else f"{bounds[0]:+z.3f} to {bounds[1]:+z.3f}",
-            "change": self.delta if self.n_cases else None,
-            f"{100 * interval.confidence_level:.3g} % interval": _ends(interval),
+            f"change ({level_of(interval)})": Estimate(
+                self.delta if self.n_cases else None, interval, "+"
+            ),
             "test": self.test,
             "p (fall)": self.p_value,
             "p (worst bound)": self._worst,
@@ -224,12 +229,20 @@ class SuiteVerdict(Record):
         known = (self.p_value, self.worst_p_value)
         return None if self.adjusted_p_value in known else self.adjusted_p_value
 
+    @property
+    def _holds_for(self) -> str:
+        """Say which cases the verdict is about."""
+        if self.question == "cases like these":
+            return "for similar cases"
+        cases = counted(self.n_cases, "case")
+        return f"for the {cases} so far" if self.n_unseen else f"for these {cases} only"
+
     def _remarks(self) -> list[str]:
         """Return what else there is to say: its question, its power, the margin."""
-        found = [f"about {self.question}"]
+        found = [self._holds_for]
         if self.verdict not in ("regressed", "improved"):  # what could be found is no matter there
             effect = self.minimum_detectable_effect
-            stated = UNDETECTABLE if effect is None else f"{effect:.3f}"
+            stated = UNDETECTABLE if effect is None else f"{effect:.2g}"
             if self.n_cases:
                 found[0] += f"; minimum detectable effect (80 % power): {stated}"
             if self.cannot_see is not None:
@@ -247,7 +260,7 @@ class SuiteVerdict(Record):
         if self.is_taken_back:
             found.append(UNADJUSTED if self.delta_bounds is None else OPEN)
         if self.within_margin is not None:
-            found.append(str(self.within_margin))
+            found.append(line_of(self.within_margin))
         return found
 
     @property
@@ -260,8 +273,9 @@ class SuiteVerdict(Record):
         if self.n_unscored:
             why.append(f"{self.n_unscored} of {n_cases} cases not scored")
         if self.n_unknown:
-            why.append(f"{self.n_unknown} of {n_cases} cases with attempts of unknown outcome")
-        return f"between {low:+z.3f} and {high:+z.3f} ({', '.join(why)})"
+            why.append(f"{self.n_unknown} of {n_cases} cases with missing outcomes")
+        low_end, high_end = (rounded(end, low, high, "+") for end in (low, high))
+        return f"between {low_end} and {high_end} ({', '.join(why)})"
 
     @property
     def is_taken_back(self) -> bool:
@@ -287,17 +301,6 @@ class SuiteVerdict(Record):
             is_fine = effect is not None and effect <= threshold
             verdict = "no change detected" if is_fine else "inconclusive"
         return attrs.evolve(self, verdict=verdict)
-
-
-def _ends(interval: Interval) -> str:
-    """Return an interval of changes, with signs."""
-    return f"[{_end(interval.low)}, {_end(interval.high)}]"
-
-
-def _end(value: float) -> str:
-    """Return an end of an interval, with its sign also where it is all but zero."""
-    text = f"{value:+z.3f}"
-    return f"{value:+.1g}" if abs(value) > ROUNDING and float(text) == 0 else text
 
 
 class Asked(NamedTuple):
@@ -337,47 +340,62 @@ class _Found(NamedTuple):
 
 
 def suite_verdict(
-    before: Attempts, after: Attempts, asked: Asked, groups: Groups | None = None
+    before: Attempts,
+    after: Attempts,
+    asked: Asked,
+    groups: Groups | None = None,
+    n_unseen: int | None = None,
 ) -> SuiteVerdict:
     """
-    Judge cases by Student's t over their changes, repeats by permutation.
+    Judge cases by Student's t over their changes, repeats by permutation, a growing run by bets.
 
-    With several repeats the attempts at a case are its means in each of them.
+    With several repeats the attempts at a case are its means in each of them. *n_unseen* is the
+    number of cases that a growing run does not have yet: all is undecided while there are some, as
+    those done first may be easier. It is None for a run that does not grow.
     """
     deltas = after.means - before.means
     group_of: Groups = np.arange(deltas.size) if groups is None else groups
-    bounds = None
-    if asked.margin is not None:
-        bounds = unseen_interval(deltas, group_of, asked.confidence_level)
-    if max(asked.n_repeats) > 1:
+    repeats = None
+    if n_unseen is not None:
+        found = _by_bets(before, after, asked)
+    elif max(asked.n_repeats) > 1:
         repeats = _Repeats.of(before, after, asked.n_repeats)
         found = repeats.judge(asked)
-        if bounds is not None:
-            bounds = repeats.widen(bounds, mean_of(deltas), asked.confidence_level)
     else:
         found = _over_cases(before, after, groups, asked)
-    is_single = before.are_single and after.are_single
+    within = None
+    if asked.margin is not None:
+        bounds = found.interval
+        if n_unseen is None:
+            bounds = unseen_interval(deltas, group_of, asked.confidence_level)
+        if repeats is not None:
+            bounds = repeats.widen(bounds, exact_mean(deltas), asked.confidence_level)
+        within = _margin_verdict(bounds, asked.margin, n_unseen or 0)
+    is_single = before.are_single and after.are_single and repeats is None
     return SuiteVerdict(
-        delta=mean_of(deltas),
+        delta=exact_mean(deltas),
         interval=found.interval,
         p_value=found.p_values[0],
         adjusted_p_value=found.p_values[0],
         rise_p_value=found.p_values[1],
         significance_level=asked.significance_level,
         test=found.test,
-        question="cases like these" if found.spread is None else "these cases",
+        question="the cases so far"
+        if n_unseen
+        else "cases like these"
+        if repeats is None
+        else "these cases",
         verdict="inconclusive",
         minimum_detectable_effect=found.effect,
         cannot_see=_what_to_add(asked, groups) if found.least > asked.strict else None,
-        within_margin=None
-        if bounds is None or asked.margin is None
-        else _margin_verdict(bounds, asked.margin),
+        within_margin=within,
         n_cases=deltas.size,
         n_groups=None if groups is None else int(groups.max()) + 1,
-        n_changed=int(np.count_nonzero(deltas)) if is_single and found.spread is None else None,
+        n_changed=int(np.count_nonzero(deltas)) if is_single else None,
         n_repeats=asked.n_repeats,
         repeat_spread=found.spread,
-        is_unequal=found.spread is None and bool((before.sizes != after.sizes).any()),
+        n_unseen=n_unseen or 0,
+        is_unequal="t" in found.test.split() and bool((before.sizes != after.sizes).any()),
     )
 
 
@@ -405,7 +423,7 @@ def _over_cases(before: Attempts, after: Attempts, groups: Groups | None, asked:
     deltas = after.means - before.means
     group_of: Groups = np.arange(deltas.size) if groups is None else groups
     n_groups = int(group_of.max()) + 1
-    n, delta = effective_groups(group_of), mean_of(deltas)
+    n, delta = effective_groups(group_of), exact_mean(deltas)
     fewer = np.minimum(before.sizes, after.sizes)
     left_out = sum(float(_left_out(side, fewer).sum()) for side in (before, after))
     stderr = math.hypot(grouped_error(deltas, group_of), math.sqrt(left_out) / deltas.size)
@@ -414,12 +432,8 @@ def _over_cases(before: Attempts, after: Attempts, groups: Groups | None, asked:
     if n_groups > 1 and stderr:
         tail = two_sided_p(abs(delta) / stderr, n - 1.0) / 2.0
         half = t_quantile(asked.confidence_level, n - 1.0) * stderr
-        interval = Interval(
-            low=max(-1.0, delta - half),
-            high=min(1.0, delta + half),
-            confidence_level=asked.confidence_level,
-            method=test,
-        )
+        ends = max(-1.0, delta - half), min(1.0, delta + half)
+        interval = interval_around(delta, ends, asked.confidence_level, test)
     else:
         tail = 0.5 if abs(delta) <= ROUNDING else 0.0
         interval = unseen_interval(deltas, group_of, asked.confidence_level)
@@ -434,7 +448,7 @@ def _over_cases(before: Attempts, after: Attempts, groups: Groups | None, asked:
             seen, by_chance = stderr**2 + added, stderr**2 + added * per_attempt
             return quantiles[0] * math.sqrt(seen) + quantiles[1] * math.sqrt(by_chance)
 
-        effect = _least_effect(mean_of((before.means + after.means) / 2.0), reach)
+        effect = _least_effect(exact_mean((before.means + after.means) / 2.0), reach)
     floored = max(p_values[0], least), max(p_values[1], least)
     return _Found(test, interval, floored, effect, least)
 
@@ -479,7 +493,7 @@ class _Repeats(NamedTuple):
     def of(cls, before: Attempts, after: Attempts, n_repeats: tuple[int, int]) -> _Repeats:
         """Pool the variance of either side's repeats."""
         old, new = (
-            tuple(mean_of(column) for column in side.scores.reshape(-1, n).T)
+            tuple(exact_mean(column) for column in side.scores.reshape(-1, n).T)
             for side, n in zip((before, after), n_repeats, strict=True)
         )
         squares = sum(float(np.var(side)) * len(side) for side in (old, new))
@@ -509,17 +523,11 @@ class _Repeats(NamedTuple):
     def _low(old: tuple[float, ...], new: tuple[float, ...], error: float) -> float:
         """Return the least rise that permutation does not refute."""
 
-        def refuted(rise: float) -> bool:
-            shifted = tuple(one - rise for one in new)
-            return permutation_p_value(shifted, old) <= error * (1.0 + ROUNDING)
+        def is_possible(step: int) -> int:
+            shifted = tuple(one - (step * NEAR - 1.0) for one in new)
+            return permutation_p_value(shifted, old) > error * (1.0 + ROUNDING)
 
-        low, high = -1.0, 1.0
-        if not refuted(low):
-            return low
-        while high - low > NEAR:
-            middle = (low + high) / 2.0
-            low, high = (middle, high) if refuted(middle) else (low, middle)
-        return low
+        return bisect_left(range(round(2.0 / NEAR)), 1, key=is_possible) * NEAR - 1.0
 
     def widen(self, bounds: Interval, delta: float, confidence_level: float) -> Interval:
         """Return bounds of a mean change that allow for the spread of repeats too."""
@@ -529,18 +537,11 @@ class _Repeats(NamedTuple):
         return attrs.evolve(bounds, low=max(-1.0, low), high=min(1.0, high))
 
 
-def anytime_verdict(
-    before: Attempts, after: Attempts, asked: Asked, n_unseen: int = 0
-) -> SuiteVerdict:
-    """
-    Judge the cases seen so far by betting on their changes: it holds at any number of looks.
-
-    All is undecided while *n_unseen* cases are left: those done first may be easier.
-    """
+def _by_bets(before: Attempts, after: Attempts, asked: Asked) -> _Found:
+    """Judge the cases seen so far by betting on their changes: it holds at any number of looks."""
     deltas = after.means - before.means
     n, level = deltas.size, asked.confidence_level
     low, high, p_values = betting_interval(deltas, level)
-    interval = Interval(low=low, high=high, confidence_level=level, method="betting")
     stderr = grouped_error(deltas, np.arange(n))
     z_power = normal_quantile(2 * POWER - 1)
 
@@ -550,24 +551,12 @@ def anytime_verdict(
         bound = float(boundary(np.array([squares]), 1.0 - 2.0 * asked.strict)[0]) / n
         return bound + z_power * stderr
 
-    return SuiteVerdict(
-        delta=mean_of(deltas),
-        interval=interval,
-        p_value=p_values[0],
-        adjusted_p_value=p_values[0],
-        rise_p_value=p_values[1],
-        significance_level=asked.significance_level,
+    return _Found(
         test="betting",
-        question="the cases so far" if n_unseen else "cases like these",
-        verdict="inconclusive",
-        minimum_detectable_effect=_least_effect(mean_of(before.means), reach) if n > 1 else None,
-        cannot_see=None,
-        within_margin=None
-        if asked.margin is None
-        else _margin_verdict(interval, asked.margin, n_unseen),
-        n_cases=n,
-        n_groups=None,
-        n_unseen=n_unseen,
+        interval=Interval(low=low, high=high, confidence_level=level, method="betting"),
+        p_values=p_values,
+        effect=_least_effect(exact_mean(before.means), reach) if n > 1 else None,
+        least=0.0,
     )
 
 

@@ -13,8 +13,7 @@ from random import Random
 
 import attrs
 
-from scorekit._claude.pace import Pace, limited
-from scorekit._claude.schedule import Passing, Question, Schedule
+from scorekit._claude.pace import Pace, Passing, Question, limited
 from scorekit.errors import JudgeError
 
 BEGIN = 1000.0
@@ -162,13 +161,11 @@ class Asker:
         self.errors: dict[int, Exception] = {}
         self.changes: list[bool] = []
         self.pace = Pace(
-            Schedule(
-                max_concurrency=max_concurrency,
-                per_minute=per_minute,
-                max_wait_seconds=max_wait_seconds,
-                timeout_seconds=timeout_seconds,
-                on_change=lambda failure: self.changes.append(failure is None),
-            )
+            max_concurrency=max_concurrency,
+            per_minute=per_minute,
+            max_wait_seconds=max_wait_seconds,
+            timeout_seconds=timeout_seconds,
+            on_change=lambda failure: self.changes.append(failure is None),
         )
 
     async def ask(self, i: int) -> None:
@@ -177,7 +174,7 @@ class Asker:
         async def send(question: Question) -> None:
             question.is_sent = True
             self.n_checks += question.is_check
-            left = self.pace.schedule.seconds_for(question, self._timeout, self.pace.now())
+            left = self.pace.seconds_for(question, self._timeout)
             try:
                 async with limited(left):
                     asked = self._answered if question.is_check else i

@@ -62,14 +62,14 @@ def test_kappa_reference() -> None:
 def test_results_read_on_one_line() -> None:
     """What `print` shows, also where there is no kappa."""
     agreed = judge_agreement([1, 0, 1, 1], [1, 0, 0, 1], weights="linear")
-    text = "linear kappa 0.5 [-1, 0.9985], accuracy 0.75 [0.3006, 0.9544] (4 items)"
-    assert str(agreed) == text
+    text = "linear kappa 0.5 [-1, 1.0], accuracy 0.75 [0.30, 0.95] (95 %, 4 items)"
+    assert str(agreed).splitlines()[0] == text
     same = str(judge_agreement([1, 1], [1, 1]))
     assert same.startswith("kappa none (both gave every item the same score), accuracy 1 [")
     mean = corrected_mean(judge_labeled=[1, 0, 1], human=[1, 0, 0], judge_unlabeled=[1, 1, 0])
     assert str(mean) == (
-        "mean 0.3333 [0.008404, 0.9057] from 3 labels, 3 judgements not used: "
-        "fewer than 25 labels (labels alone: 0.3333 [0.008404, 0.9057], judge alone: 0.6667)"
+        "mean 0.33 [0.01, 0.91] (95 %) from 3 labels, 3 judgements not used: "
+        "fewer than 25 labels (labels alone: 0.33 [0.01, 0.91], judge alone: 0.67)"
     )
 
 

@@ -218,7 +218,7 @@ def test_the_interval_of_the_bias_covers(shift: float) -> None:
 
 def test_it_reads_on_one_line() -> None:
     """What `print` shows."""
-    text = "expected calibration error 0.6, bias +0 [-0.8735, 0.8735] (2 attempts)"
+    text = "expected calibration error 0.6, bias +0 [-0.9, +0.9] (95 %, 2 attempts)"
     assert str(calibration_error([0.6, 0.4], [0, 1])) == text
 
 

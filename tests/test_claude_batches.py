@@ -29,7 +29,7 @@ from scorekit import (
     score_sql_case,
     score_sql_cases,
 )
-from scorekit._claude import batch, schedule
+from scorekit._claude import batch, connection, pace
 from scorekit._judge import claims, journal
 from scorekit._judge.shelf import Shelf
 from scorekit._judge.store import TextStore
@@ -45,7 +45,7 @@ def _quick(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
         monkeypatch.setenv(name, str(tmp_path))
     monkeypatch.setattr(batch, "FIRST_POLL_SECONDS", 0.01)
     monkeypatch.setattr(batch, "LONGEST_POLL_SECONDS", 0.05)
-    monkeypatch.setattr(schedule, "pause", lambda *_: 0.01)
+    monkeypatch.setattr(pace, "pause", lambda *_: 0.01)
 
 
 @pytest.fixture
@@ -208,11 +208,11 @@ def test_results_that_are_no_messages(server: AnthropicServer) -> None:
         assert scores(judge.judge_many(requests(2))) == ["invalid_response"] * 2
 
 
-def test_a_line_without_end_is_cut_off(
+def test_results_without_end_are_cut_off(
     server: AnthropicServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As every other answer."""
-    monkeypatch.setattr(batch, "MAX_LINE", 10_000)
+    monkeypatch.setattr(connection, "MAX_RESULTS", 10_000)
     server.batches.mangle = lambda _: [b" " * 200_000]
     with judge_for(server) as judge:
         assert scores(judge.judge_many(requests(1))) == ["invalid_response"]
@@ -276,7 +276,7 @@ def test_a_download_that_never_begins_has_a_time_limit(
     server: AnthropicServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The service accepts and does not answer; then it does."""
-    monkeypatch.setattr(batch, "DOWNLOAD_SECONDS", 0.3)
+    monkeypatch.setattr(batch, "CALL_SECONDS", 0.5)
     server.batches.fault = lambda step, n: "slow" if step == "results" and n == 1 else None
     with judge_for(server) as judge:
         assert scores(judge.judge_many(requests(3))) == [0.5] * 3
@@ -385,14 +385,13 @@ def test_an_intent_without_a_batch_is_asked(server: AnthropicServer, tmp_path: P
 def test_another_process_has_time_to_note_its_batch(
     server: AnthropicServer, tmp_path: Path, is_noted: Any
 ) -> None:
-    """It may be about to; then it is waited for, as long as it lives."""
+    """It may be about to; then it is waited for, as long as it orders and lives."""
     with judge_for(server) as judge, CachedJudge(judge, directory=tmp_path / "c") as cached:
         judge.judge_many(requests(3))
         server.batches.made["msgbatch_9"] = server.batches.made.pop("msgbatch_1")
         store = TextStore(tmp_path / "c")
         held = claims.Claims(store.path)
-        other = journal.Journal(store, held)
-        assert other.begin("x")
+        assert held.take(journal.CLAIM)
         notes = noted(tmp_path / "c", judge, 3, after="msgbatch_9")
         with ThreadPoolExecutor(1) as pool:
             asked = pool.submit(cached.judge_many, requests(3))
@@ -401,7 +400,6 @@ def test_another_process_has_time_to_note_its_batch(
             if is_noted:
                 note = notes.notes()["x"]
                 notes.write("x", {**note, "batch": "msgbatch_9"})
-                other.end("x")
             held.close()  # as the system does for a process that ends
             assert scores(asked.result(60)) == [0.5] * 3
     assert server.batches.n_steps["create"] == (1 if is_noted else 2)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import itertools
 import math
 import random
@@ -14,17 +15,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scenes import Asker, Service, VirtualTime, between, every, now, some
 
-from scorekit._claude import schedule
-from scorekit._claude.pace import Pace
+from scorekit._claude import pace as pacing
+from scorekit._claude.pace import Pace, Passing, Question, pause
 from scorekit._claude.rate import LONGEST_WAIT_SECONDS, Rate
-from scorekit._claude.schedule import Passing, Question, Schedule, pause
 from scorekit.errors import JudgeError
 
 
 @pytest.fixture(autouse=True)
 def _same_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let pauses be as long in each run."""
-    monkeypatch.setattr(schedule, "_random", random.Random(0))  # noqa: S311 - no secret
+    monkeypatch.setattr(pacing, "_random", random.Random(0))  # noqa: S311 - no secret
 
 
 class Run:
@@ -57,7 +57,7 @@ class Run:
         async def run() -> Asker:
             asker = Asker(service, **options)
             await asyncio.gather(*(ask(asker, i) for i in range(n)))
-            assert len(asker.pace.schedule) == 0
+            assert len(asker.pace) == 0
             return asker
 
         with asyncio.Runner(loop_factory=VirtualTime) as runner:
@@ -280,9 +280,7 @@ def test_ten_thousand_questions_can_be_cancelled_at_once() -> None:
 
     async def run() -> None:
         pace = Pace(
-            Schedule(
-                max_concurrency=16, per_minute=None, max_wait_seconds=600.0, timeout_seconds=30.0
-            )
+            max_concurrency=16, per_minute=None, max_wait_seconds=600.0, timeout_seconds=30.0
         )
 
         async def ask() -> None:
@@ -291,11 +289,11 @@ def test_ten_thousand_questions_can_be_cancelled_at_once() -> None:
 
         tasks = [asyncio.ensure_future(ask()) for _ in range(10_000)]
         await asyncio.sleep(1)
-        assert (len(pace.schedule), len(pace.schedule.under_way)) == (10_000, 16)
+        assert (len(pace), len(pace.under_way)) == (10_000, 16)
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
-        assert len(pace.schedule) == 0
+        assert len(pace) == 0
         async with asyncio.timeout(1), pace.turn(30.0, 2):
             pass
 
@@ -309,46 +307,46 @@ def test_pauses_grow() -> None:
         assert 0.75 * longest <= pause(n) <= longest
 
 
-Event = tuple[str, int]
-
-
 @given(
-    st.lists(st.tuples(st.sampled_from("tanfbr"), st.integers(0, 5)), max_size=80),
+    st.lists(st.sampled_from("aafb"), min_size=1, max_size=40),
+    st.lists(st.tuples(st.floats(0, 5), st.none() | st.floats(0, 5)), min_size=1, max_size=12),
     st.integers(1, 4),
     st.integers(0, 2),
 )
-def test_a_schedule_keeps_its_books(
-    steps: list[Event], max_concurrency: int, max_retries: int
+def test_a_pace_keeps_its_books(
+    outcomes: list[str],
+    questions: list[tuple[float, float | None]],
+    max_concurrency: int,
+    max_retries: int,
 ) -> None:
-    """No more under way than allowed, nobody in two places, and somebody always has a turn."""
-    plan = Schedule(
-        max_concurrency=max_concurrency,
-        per_minute=None,
-        max_wait_seconds=60.0,
-        timeout_seconds=30.0,
-    )
-    at, known = 0.0, list[Question]()
-    for what, i in steps:
-        at += 0.3
-        flying = list(plan.under_way)
-        if what == "t":
-            known.append(Question(30.0, max_retries, at))
-            plan.add(known[-1], at)
-        elif what == "r" and known:
-            plan.remove(known[i % len(known)], at)
-        elif flying and what in "afb":
-            one = flying[i % len(flying)]
-            failure = Passing(JudgeError("x", "y"), None)
-            failure.is_busy = what == "b"
-            act: dict[str, Any] = {"f": plan.note_failure, "b": plan.note_busy}
-            if what == "a":
-                plan.note_answer(one, at)
-            else:
-                act[what](one, failure, at)
-        while plan.next(at) is not None:
-            pass
-        for question, _ in list(plan.given_up(at)):
-            plan.remove(question, at)
-        assert len(plan.under_way) <= max_concurrency
-        if len(plan) > len(plan.under_way):
-            assert plan.under_way or plan.wakes_at(at) < at + LONGEST_WAIT_SECONDS + 1
+    """No more under way than allowed, nobody forgotten, and an end, whatever becomes of whom."""
+    becomes = itertools.cycle(outcomes)
+
+    async def run() -> None:
+        pace = Pace(
+            max_concurrency=max_concurrency,
+            per_minute=None,
+            max_wait_seconds=60.0,
+            timeout_seconds=30.0,
+        )
+
+        async def send(_: Question) -> None:
+            assert len(pace.under_way) <= max_concurrency
+            await asyncio.sleep(0.1)
+            what = next(becomes)
+            if what != "a":
+                failure = Passing(JudgeError("x", "y"), None)
+                failure.is_busy = what == "b"
+                raise failure
+
+        async def ask(starts: float, leaves: float | None) -> None:
+            await asyncio.sleep(starts)
+            with contextlib.suppress(JudgeError, TimeoutError):
+                async with asyncio.timeout(leaves), pace.turn(30.0, max_retries) as question:
+                    await pace.ask(question, send)
+
+        await asyncio.gather(*(ask(*question) for question in questions))
+        assert (len(pace), now() < 62 * (len(questions) + 1)) == (0, True)
+
+    with asyncio.Runner(loop_factory=VirtualTime) as runner:
+        runner.run(run())

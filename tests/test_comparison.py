@@ -28,6 +28,7 @@ from scorekit import (
     compare_reports,
     score_sql_cases,
 )
+from scorekit.comparison import LISTED
 from scorekit.verdicts import UNDETECTABLE
 
 CASES = st.sampled_from([f"case-{i}" for i in range(8)])
@@ -194,7 +195,7 @@ def test_raise_for_regressions() -> None:
     assert str(caught.value).splitlines() == [
         "1 case fell by more than 0.05",
         (
-            "  code_score: inconclusive, -0.087 [-0.366, +0.191] "
+            "  code_score: inconclusive, -0.09 [-0.37, +0.19] "
             "(95 %, paired t, p of a fall = 0.2 at 0.05 one-sided, 4 cases)"
         ),
         "  case  model  metric      baseline  current  change  p (adjusted)",
@@ -254,8 +255,7 @@ def test_a_notebook_shows_a_single_suite_once() -> None:
         assert page.count(f">{name}</td>") == 1
     suite = compare_reports({"a": 1}, {"a": 1}).suite
     assert str(suite).splitlines()[0] == (
-        "inconclusive, +0.000 [-1.000, +1.000] "
-        "(95 %, paired t, p of a fall = 0.5 at 0.05 one-sided, 1 case)"
+        "inconclusive, +0 [-1, +1] (95 %, paired t, p of a fall = 0.5 at 0.05 one-sided, 1 case)"
     )
 
 
@@ -264,14 +264,19 @@ def test_a_notebook_says_what_the_text_says() -> None:
     before = {f"c{i:02}": float(i >= 3) for i in range(60)}
     after = {f"c{i:02}": float(i < 52) for i in range(60)}
     page = compare_reports(before, after, margin=0.3)._repr_html_()
-    row = ("score", "inconclusive", "-0.083", "[-0.193, +0.026]", "paired t")
+    row = (
+        "score",
+        "inconclusive",
+        "-0.08\u00a0[-0.19,\u00a0+0.03]".replace("\u00a0", "&nbsp;"),
+        "paired t",
+    )
     places = [page.index(f">{cell}<") for cell in row]
     assert places == sorted(places)
-    assert ">95 % interval<" in page
-    assert ">about cases like these; minimum detectable effect" in page
+    assert ">change (95 %)<" in page
+    assert ">for similar cases; minimum detectable effect" in page
     assert ">margin 0.3: equivalent [-0." in page
     assert ">p (fall)<" in page
-    assert ">p (adjusted)<" not in page.split("<b>Cases that fell")[0]
+    assert ">p (adjusted)<" not in page.split("Cases that fell")[0]
     assert 'aria-label="-0.08333, from -0.1' in page
     two = [
         code_report(
@@ -280,7 +285,7 @@ def test_a_notebook_says_what_the_text_says() -> None:
         )
         for column in ([0] * 30, [0] * 15 + [1] * 5 + [2] * 10)
     ]
-    page = compare_reports(*two)._repr_html_().split("<b>Cases that fell")[0]
+    page = compare_reports(*two)._repr_html_().split("Cases that fell")[0]
     assert ">p (adjusted)<" in page
 
 
@@ -357,7 +362,7 @@ def test_which_suite_looks_worst() -> None:
     )
     result = compare_reports(before, before)
     assert (result.suite_name, result.suites[result.suite_name]) == ("a / pass@1", result.suite)
-    assert "Suite, a / pass@1: inconclusive, +0.000 [" in str(result)
+    assert "Suite, a / pass@1: inconclusive, +0 [" in str(result)
     assert compare_reports({"a": 1}, {"a": 1}).suite_name == "score"
     with pytest.raises(KeyError, match=r"^\"'pass@1' is none of 'a / pass@1', 'b / pass@1', "):
         result.suites["pass@1"]
@@ -367,10 +372,10 @@ def test_noise_of_rounding_is_shown_as_none() -> None:
     """Changes that cancel leave 5e-18 or so, which is nothing."""
     suite = compare_reports({"a": 0.25, "b": 0.5}, {"a": 0.5, "b": 0.25}).suite
     noisy = attrs.evolve(suite, delta=-5.55e-18)
-    assert str(noisy).startswith("inconclusive, +0.000 [")
+    assert str(noisy).startswith("inconclusive, +0 [")
     ends = Interval(low=-5.55e-18, high=0.1, confidence_level=0.95, method="x")
-    assert str(ends) == "[0, 0.1]"
-    assert "inconclusive, +0.000 [+0.000, +0.100] (" in str(attrs.evolve(noisy, interval=ends))
+    assert str(ends) == "[0, 0.10]"
+    assert "inconclusive, +0 [+0, +0.10] (" in str(attrs.evolve(noisy, interval=ends))
 
 
 def test_undecided_cases_are_counted() -> None:
@@ -399,13 +404,25 @@ def test_text() -> None:
     before = {"sort": 1.0, "parse": 0.8, "merge": 0.5, "gone": 1.0}
     after = {"sort": 0.95, "parse": 0.4, "merge": 0.9, "line\nbreak": 0.5}
     few = "too few cases for the level: compare 5 at least"
+    sides = "the current run compared with the baseline"
+    more = "make 4 attempts at each case in both runs"
     said = "95 %, paired t, p of a fall = 0.47 at 0.05 one-sided, 3 cases"
-    assert compare_reports(before, after).to_text().splitlines() == [
-        "Comparison of the current run with the baseline",
-        f"Cannot see a loss: {few}, or make 4 attempts at each case in both runs",
-        f"Suite: inconclusive, -0.017 [-1.000, +0.980] ({said})",
+    opening = [
+        f"cannot see a loss: {few}, or {more} ({sides}, 3 cases)",
+        f"Suite: inconclusive, -0.02 [-1, +1.0] ({said})",
         f"       cannot see: {few}",
-        f"       about cases like these; minimum detectable effect (80 % power): {UNDETECTABLE}",
+        f"       for similar cases; minimum detectable effect (80 % power): {UNDETECTABLE}",
+    ]
+    compared = compare_reports(before, after)
+    counts = [
+        *opening,
+        f"Fell by more than 0.05: 1 (parse -0.400); rose: 1; unchanged: 1; {LISTED}",
+        "New cases: 1 (line\\nbreak)",
+        "Missing cases: 1 (gone)",
+    ][len(opening) :]
+    assert compared.to_text().splitlines() == [*opening, *counts]
+    assert compared.to_text(all=True).splitlines()[: -len(counts)] == [
+        *opening,
         "Cases that fell by more than 0.05 (no verdict): 1",
         "  case   metric  baseline  current  change  p (adjusted)",
         "  parse  score      0.800    0.400  -0.400             1",
@@ -418,15 +435,15 @@ def test_text() -> None:
         "Missing cases: 1",
         "  case  metric  baseline",
         "  gone  score      1.000",
-        "Unchanged: 1 (within 0.05)",
     ]
 
 
 def test_printed_it_is_its_text_and_names_no_model_twice() -> None:
     """One model on both sides is no comparison of models."""
     text = str(compare_reports(report(a=10), report(a=5)))
-    assert text.startswith("Comparison of the current run with the baseline\n")
-    assert "\nCases that fell by more than 0.05 (no verdict): 1 (2 scores)\n" in text
+    assert "(the current run compared with the baseline, 1 case)\n" in text
+    assert "\nFell by more than 0.05: 1 (2 scores) (a / m -1.000); " in text
+    text = compare_reports(report(a=10), report(a=5)).to_text(all=True)
     assert "\n  a     m      pass@1         1.000    0.000  -1.000" in text
     assert "\n  a     m      code_score     1.000" in text
 
@@ -434,8 +451,8 @@ def test_printed_it_is_its_text_and_names_no_model_twice() -> None:
 def test_markdown_escapes_untrusted_names() -> None:
     """A case name cannot break the table, format it or bring HTML."""
     name = "a|b\n<img src=x>`*_[x](y)"
-    text = compare_reports({name: 1.0, "b": 1.0}, {name: 0.0, "b": 1.0}).to_markdown()
-    row = next(line for line in text.splitlines() if "src" in line)
+    text = compare_reports({name: 1.0, "b": 1.0}, {name: 0.0, "b": 1.0}).to_markdown(all=True)
+    row = next(line for line in text.splitlines() if "src" in line and "|" in line[:2])
     assert "<img" not in text
     assert row == (
         r"| a\|b\\n&lt;img src=x&gt;\`\*\_\[x](y) | score | 1.000 | 0.000 | -1.000 | 0.5 |"
@@ -443,12 +460,15 @@ def test_markdown_escapes_untrusted_names() -> None:
 
 
 def test_long_lists_are_counted_not_dropped() -> None:
-    """Renderings list the worst twenty and say how many more there are."""
+    """Renderings count them, and list all where that is asked for."""
     before = {f"c{i}": 1.0 for i in range(30)}
     result = compare_reports(before, dict.fromkeys(before, 0.0))
-    assert "Cases that fell by more than 0.05 (no verdict): 30" in result.to_text()
-    assert "  and 10 more" in result.to_text()
-    assert "and 10 more" in result.to_markdown()
+    assert "Fell by more than 0.05: 30 (c0 -1.000, c1 -1.000, c2 -1.000 and 27 more); " in str(
+        result
+    )
+    assert "Cases that fell by more than 0.05 (no verdict): 30" in result.to_text(all=True)
+    for text in (result.to_text(all=True), result.to_markdown(all=True)):
+        assert all(f" c{i} " in text for i in range(30))
 
 
 @pytest.mark.parametrize(
@@ -585,10 +605,10 @@ def test_an_instrument_that_newly_fails_stops_a_job() -> None:
     """A case that is no longer measured must not pass for one that is fine."""
     result = compare_reports({"a": 1, "b": 1}, {"a": 1})
     failing = attrs.evolve(result, removed_cases=(), newly_failing=result.removed_cases)
-    with pytest.raises(RegressionError, match=r"^1 case newly failing\n  newly failing: b$"):
+    with pytest.raises(RegressionError, match=r"^1 case newly unscored\n  newly unscored: b$"):
         failing.raise_for_regressions()
     failing.raise_for_regressions(allow_missing=True, cannot_see="pass")
-    assert "Newly failing: 1" in failing.to_text()
+    assert "Newly unscored: 1 (b)" in failing.to_text()
 
 
 def test_cases_left_out_bound_the_change() -> None:
@@ -607,7 +627,7 @@ def test_cases_left_out_bound_the_change() -> None:
     # q0 falls by 1 and q4 stays; q1 rises by 0 to 1, q2 falls by 0 to 1, q3 may do either
     assert (result.suite.n_cases, result.suite.n_unscored) == (2, 3)
     assert result.suite.delta_bounds == (-3 / 5, 1 / 5)
-    words = "between -0.600 and +0.200 (3 of 5 cases not scored); the others -0.500 ["
+    words = "between -0.60 and +0.20 (3 of 5 cases not scored); the others -0.5 ["
     for text in (str(result), str(result.suite)):
         assert f", {words}" in text
     assert ">-0.600 to +0.200<" in result._repr_html_()

@@ -115,7 +115,7 @@ def test_a_floor_is_a_share(floor: float) -> None:
 def test_without_a_floor_there_is_none_to_ask_for() -> None:
     """It must not pass for held; and where no case has enough attempts it is not seen."""
     result = compare_reports({"a": 1}, {"a": 1})
-    words = r"^on must be 'evidence', 'cases', 'suite', 'margin' or 'worse' where .* no floor"
+    words = r"^on must be 'evidence', 'cases' or 'suite' where .* no floor"
     with pytest.raises(InputError, match=words):
         result.raise_for_regressions(on="floor")
     few = compare_reports({"a": [0]}, {"a": [0]}, floor=0.5)

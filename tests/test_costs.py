@@ -378,7 +378,7 @@ def test_the_ratio_to_a_baseline_is_that_of_tiers() -> None:
     new = cost_of_pass_from_columns(**tables[1], baseline=base)
     assert new.cost_ratio == pytest.approx(across.cost_ratios["T1"], rel=1e-12)
     assert str(new.cost_ratio_interval) == str(across.cost_ratio_intervals["T1"])
-    assert f", {new.cost_ratio:.4g} times the baseline {new.cost_ratio_interval}" in str(new)
+    assert f" {new.cost_ratio_interval} times the baseline over 12 common clusters (" in str(new)
     plain = cost_of_pass_from_columns(**tables[1])
     assert new.n_common_groups == across.n_common_tasks["T1"] == 12
     without = attrs.evolve(new, cost_ratio=None, cost_ratio_interval=None, n_common_groups=None)
@@ -393,15 +393,15 @@ def test_the_page_of_a_cost() -> None:
     """The cost with its interval first, the ratio where there is a baseline, then the counts."""
     base = cost_of_pass_from_columns(cost_usd=[1, 2, 3, 2], passed=[True, False, True, True])
     page = base._repr_html_()
-    assert "a pass costs 2.667 USD [" in page
-    assert " in 4 runs (each taken as independent)<" in page
+    assert "3 USD [" in page
+    assert "per successful run (95 %, 4 runs, each taken as independent)<" in page
     assert "<tr><th>n_passes</th><td>3</td></tr>" in page
     assert "times the baseline" not in page
     ratio = cost_of_pass_from_columns(
         cost_usd=[2, 2, 3, 2], passed=[True] * 4, clusters=list("aabb"), baseline=base
     )
-    assert " times the baseline [" in ratio._repr_html_()
-    assert " in 4 runs of 2 clusters, each cluster weighing the same<" in ratio._repr_html_()
+    assert "] times the baseline (95 %" in ratio._repr_html_()
+    assert ", 4 runs of 2 clusters, each cluster weighing the same)<" in ratio._repr_html_()
 
 
 def tables_of(n: int, seed: int = 3) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -460,7 +460,7 @@ def test_the_ratio_over_common_tasks_by_the_jackknife() -> None:
     expected = math.exp(log_ratio() - reach), math.exp(log_ratio() + reach)
     assert (interval.low, interval.high) == pytest.approx(expected)
     assert interval.method == "jackknife over common tasks"
-    assert " over 12 common clusters, in 38 runs of 13 clusters" in str(found)
+    assert " over 12 common clusters (95 %, 38 runs of 13 clusters" in str(found)
     apart = cost_of_pass_from_columns(
         **{**two, "clusters": [f"other {task}" for task in two["clusters"]]}, baseline=base
     )
@@ -483,8 +483,8 @@ def test_weights_of_the_cost_of_a_pass() -> None:
     assert dict(groups.cluster_means or {}) == {"7": (1.0, 1 / 3), "8": (2.0, 1.0)}
     pooled = cost_of_pass_from_columns(**table, weights="attempts")
     assert (pooled.cost_of_pass, pooled.weights) == (2.5, "attempts")
-    assert " in 4 runs of 2 clusters, each cluster weighing the same" in str(groups)
-    assert " in 4 runs of 2 clusters, each run weighing the same" in str(pooled)
+    assert ", 4 runs of 2 clusters, each cluster weighing the same)" in str(groups)
+    assert ", 4 runs of 2 clusters, each run weighing the same" in str(pooled)
     for labels in ([(1, 2)] * 4, [1, "1", 2, 3]):  # no names, or the same one
         unnamed = cost_of_pass_from_columns(**{**table, "clusters": labels})
         assert unnamed.cluster_means is None

@@ -121,7 +121,7 @@ def test_what_cannot_be_told_is_none() -> None:
     ends = single.cliffs_delta_interval
     assert (single.cliffs_delta, ends.low, ends.high) == (1.0, -1.0, 1.0)
     assert str(single) == (
-        "+1.5 (1 and 2 values), Cliff's delta +1 [-1, 1] (Mann-Whitney p = 0.67)"
+        "+1.5 (1 and 2 values), Cliff's delta +1 [-1, +1] (Mann-Whitney p = 0.67)"
     )
     alike = unpaired_difference([0.1] * 30, [0.1] * 9)
     assert (alike.delta, alike.stderr, alike.interval, alike.p_value) == (0, 0, None, None)
@@ -238,7 +238,7 @@ def test_errors(arguments: dict[str, Any], error: type[Exception], message: str)
     [
         ([1, 2, 3], [11, 12, 13], "current is higher: +10 ["),
         ([11, 12, 13], [1, 2, 3], "current is lower: -10 ["),
-        ([1, 2, 3], [2, 1, 3], "no difference detected: +0 ["),
+        ([1, 2, 3], [2, 1, 3], "inconclusive: +0 ["),
         ([1, 2, 3], [2], "+0 (3 and 1 values), "),  # nothing is known of its error
     ],
 )

@@ -46,15 +46,15 @@ PRINTED = {
         "The first query returns: ('1', 'small')\nThe second query returns: ('1', 'large')"
     ),
     "progress_bar": "100 100",
-    "evaluate_metric": "pass@3 0.675\ninterval [0.1329, 0.9708]",
+    "evaluate_metric": "pass@3 0.675\ninterval [0.13, 0.97]",
 }
 VERDICTS = {
-    "bigcodebench_results": "Suite: regressed, -0.300 [-0.520, -0.080] (95 %, paired t",
-    "evalplus_results": "Suite: regressed, -0.300 [-0.520, -0.080] (95 %, paired t",
-    "human_eval_results": "pass@1 = 0.95 [0.2831, 0.9978]\nComparison of the current run with",
+    "bigcodebench_results": "Suite: regressed, -0.30 [-0.52, -0.08] (95 %, paired t",
+    "evalplus_results": "Suite: regressed, -0.30 [-0.52, -0.08] (95 %, paired t",
+    "human_eval_results": "pass@1 = 0.95 [0.28, 1.00] (95 %, 10 tasks)\n",
     "inspect_log": "{'score': 0.983, 'low': 0.476, 'high': 1.0}\n",
-    "lm_eval_samples": "Suite: inconclusive, -0.375 [-0.605, -0.145] (95 %, paired t",
-    "promptfoo_output": "Suite: regressed, -0.500 [-1.000, +0.075] (95 %, paired t",
+    "lm_eval_samples": "Suite: inconclusive, -0.38 [-0.61, -0.15] (95 %, paired t",
+    "promptfoo_output": "Suite: regressed, -0.5 [-1, +0.1] (95 %, paired t",
     "swebench_report": "Suite: regressed, between -0.500 and -0.438 (1 of 16 cases not scored)",
 }
 """Of those that print a comparison: what stands in it."""
@@ -214,5 +214,5 @@ def test_the_gate_opens_and_closes(tmp_path: Path) -> None:
     shown = (RECIPES / "data" / "comment.md").read_text(encoding="utf-8")
     assert (tmp_path / "comparison.md").read_text(encoding="utf-8") == shown.rstrip("\n")
     assert "RegressionError: the current run regressed: pass@1 -1.000" in run.stdout
-    assert "pass@1: regressed, -1.000 [-1.000, " in run.stdout
+    assert "pass@1: regressed, -1 [-1, -0.26] " in run.stdout
     assert re.search(r"parse +candidate +pass@1 +1.000 +0.000 +-1.000", run.stdout)

@@ -103,7 +103,7 @@ DAY, NIGHT, EVE = dt.date(2020, 1, 1), dt.date(2020, 1, 2), dt.date(2019, 12, 31
 DAYS = (DAY, NIGHT, EVE, dt.date(2020, 2, 1), dt.date(2021, 1, 1))
 VALUES: dict[str, Sequence[Any]] = {
     "int": range(4),
-    "text": ("x", "X", "y"),
+    "text": ("x", "X", "y", "2020-"),
     "number": tuple(map(Decimal, ("0", "1", "1.0", "2"))),
     "real": (0.1, 0.2, 0.3, 1.0),
     "day": DAYS,
@@ -431,11 +431,12 @@ FIRING: dict[str, Sequence[str]] = {
         "SELECT x.a, SUM(x.k) FROM (SELECT a, b, COUNT(*) AS k, MAX(b) + 1 AS u FROM n GROUP BY a, b) x GROUP BY x.a",
     ],
     "nested set operations flattened": [
-        "SELECT pay FROM e UNION SELECT a FROM n UNION SELECT size FROM d",
+        "SELECT pay FROM e UNION (SELECT a FROM n UNION SELECT size FROM d)",
         "SELECT pay FROM e UNION (SELECT a FROM n UNION ALL SELECT size FROM d)",
         "SELECT pay FROM e UNION ALL (SELECT a FROM n UNION ALL SELECT size FROM d)",
         "SELECT pay FROM e INTERSECT SELECT a FROM n INTERSECT SELECT size FROM d",
         "SELECT pay FROM e INTERSECT ALL (SELECT a FROM n INTERSECT ALL SELECT size FROM d)",
+        "SELECT t FROM v UNION ALL (SELECT pay FROM e UNION ALL SELECT boss FROM v)",
     ],
     "EXCEPT of a query from itself emptied": [
         "SELECT pay FROM e WHERE rank > 1 EXCEPT SELECT pay FROM e WHERE rank > 1",
@@ -444,12 +445,12 @@ FIRING: dict[str, Sequence[str]] = {
         "SELECT pay FROM e WHERE 1 = 2 UNION SELECT a FROM n",
         "SELECT pay FROM e WHERE pay < 1 AND pay > 2 UNION ALL SELECT a FROM n UNION ALL SELECT size FROM d",
         "SELECT pay FROM e WHERE rank < 1 AND rank > 2 UNION ALL SELECT a FROM n WHERE b IS NULL",
-        "SELECT MAX(pay) FROM e WHERE 1 = 0 GROUP BY rank UNION ALL SELECT a FROM n",
+        "postgres mysql: SELECT MAX(pay) FROM e WHERE 1 = 0 GROUP BY rank UNION ALL SELECT a FROM n",
         "SELECT NULL FROM e WHERE 1 = 0 UNION ALL SELECT a FROM n",
         "SELECT pay FROM e WHERE 1 = 0 UNION ALL SELECT NULL FROM n",
         "(SELECT a FROM n EXCEPT ALL SELECT b FROM n) UNION SELECT pay FROM e WHERE 1 = 0",
         "(SELECT a FROM n EXCEPT SELECT b FROM n) UNION SELECT pay FROM e WHERE 1 = 0",
-        "SELECT pay FROM e WHERE FALSE UNION ALL SELECT COUNT(*) FROM n WHERE FALSE",
+        "postgres mysql: SELECT pay FROM e WHERE FALSE UNION ALL SELECT COUNT(*) FROM n WHERE FALSE",
         "SELECT a FROM n UNION ALL SELECT b FROM n UNION ALL SELECT pay FROM e WHERE FALSE",
     ],
     "INTERSECT or EXCEPT to EXISTS": [
@@ -458,9 +459,14 @@ FIRING: dict[str, Sequence[str]] = {
         "SELECT a FROM n EXCEPT SELECT pay FROM e EXCEPT SELECT size FROM d",
         "SELECT t FROM v EXCEPT SELECT u FROM v",
         "SELECT day FROM v INTERSECT SELECT day FROM v WHERE boss = 1",
+        "SELECT y FROM v INTERSECT SELECT z FROM v",
+        "SELECT a FROM n INTERSECT (SELECT pay FROM e UNION ALL SELECT size FROM d)",
     ],
     "UNION ALL moved out of a derived table": [
         "SELECT DISTINCT x.v + d.id FROM (SELECT a AS v FROM n UNION ALL SELECT pay FROM e) x, d WHERE x.v > 0",
+        "SELECT x.v, d.id FROM (SELECT pay AS v FROM e UNION ALL SELECT x FROM v) x, d WHERE d.size > 1",
+        "postgres mysql any: SELECT x.v, x.k / 2 FROM (SELECT day AS v, boss AS k FROM v UNION ALL SELECT day, pay FROM v, e) x, d WHERE x.k > 1",
+        "sqlite: SELECT x.v / 2 FROM (SELECT pay AS v FROM e UNION ALL SELECT x FROM v) x, d",
     ],
     "LIMIT 0 emptied": [
         "SELECT pay FROM e WHERE 1 = 0 LIMIT 3",
@@ -501,7 +507,7 @@ NEAR: dict[str, Sequence[str]] = {
     "part of a date cut out": [
         "sqlite: SELECT strftime('%H', day), strftime('%Y', x), strftime('%Y', 'now') FROM v",
         "mysql: SELECT DATE_FORMAT(day, '%Y') FROM v",
-        "sqlite: SELECT date(day, '+1 day') FROM v",
+        "sqlite: SELECT date(day, '+1 day'), strftime('%Y', day, '+1 year') FROM v",
     ],
     "part of a date compared": [
         "sqlite: SELECT boss FROM v WHERE strftime('%Y', day) = 2020 OR strftime('%Y', day) = '20' OR strftime('%Y-%m', day) = '2020-13' OR strftime('%Y', day) = 'abcd'",
@@ -515,6 +521,7 @@ NEAR: dict[str, Sequence[str]] = {
         "mysql: SELECT boss FROM v WHERE YEAR(day) >= 2020 AND MONTH(day) = 1",
         "mysql: SELECT boss FROM v WHERE YEAR(day) = 2020 AND MONTH(day) > 1",
         "mysql: SELECT boss FROM v WHERE YEAR(day) = 2020 AND MONTH(day) = 13",
+        "mysql: SELECT boss FROM v WHERE YEAR(day) = 2020 AND YEAR(at) = 1 AND day < at",
     ],
     "LIKE of a date compared": [
         "sqlite: SELECT boss FROM v WHERE day LIKE '20%' OR t LIKE 'x-%' OR day LIKE '%-13-%' OR day NOT LIKE '2020-13-%' OR x LIKE '2020-%'",
@@ -785,12 +792,15 @@ NEAR: dict[str, Sequence[str]] = {
         "SELECT x.v, MAX(x.m) FROM (SELECT a AS v, MAX(b) AS m FROM n GROUP BY a UNION ALL SELECT pay, rank FROM e) x GROUP BY x.v",
         "SELECT MAX(x.m) FROM (SELECT a, MAX(b) AS m FROM n GROUP BY a) x WHERE x.a > 1",
         "SELECT MAX(x.m) FROM (SELECT a, MAX(b) AS m FROM n GROUP BY a) x, e",
+        "postgres mysql any: SELECT MAX(x.m) FROM (SELECT MAX(pay) AS m FROM e GROUP BY boss UNION ALL SELECT MAX(t) FROM v GROUP BY boss) x",
     ],
     "nested set operations flattened": [
         "SELECT pay FROM e UNION ALL (SELECT a FROM n UNION SELECT size FROM d)",
         "SELECT pay FROM e EXCEPT (SELECT a FROM n EXCEPT SELECT size FROM d)",
         "SELECT pay FROM e INTERSECT ALL (SELECT a FROM n INTERSECT SELECT size FROM d)",
         "SELECT pay FROM e UNION ALL (SELECT a FROM n INTERSECT SELECT size FROM d)",
+        "SELECT t FROM v UNION ALL (SELECT pay FROM e UNION ALL SELECT t FROM v)",
+        "postgres mysql any: SELECT y FROM v UNION (SELECT pay FROM e UNION SELECT x FROM v)",
     ],
     "EXCEPT of a query from itself emptied": [
         "SELECT pay FROM e EXCEPT SELECT boss FROM e",
@@ -803,16 +813,20 @@ NEAR: dict[str, Sequence[str]] = {
         "SELECT c FROM n WHERE 1 = 0 UNION ALL SELECT a FROM n",
         "SELECT x.k FROM (SELECT COUNT(*) AS k FROM n WHERE FALSE) x UNION ALL SELECT a FROM n",
         "SELECT a FROM n UNION ALL SELECT b FROM n",
+        "SELECT a FROM n UNION ALL SELECT pay FROM e WHERE 1 = 0 UNION ALL SELECT t FROM v",
     ],
     "INTERSECT or EXCEPT to EXISTS": [
-        "SELECT a FROM n INTERSECT (SELECT pay FROM e UNION ALL SELECT size FROM d)",
         "SELECT a FROM n EXCEPT SELECT t FROM v",
-        "SELECT y FROM v INTERSECT SELECT z FROM v",
+        "postgres mysql any: SELECT day FROM v INTERSECT SELECT at FROM v",
     ],
     "UNION ALL moved out of a derived table": [
         "SELECT MAX(x.v) FROM (SELECT a AS v FROM n UNION ALL SELECT pay FROM e) x",
         "SELECT x.v FROM (SELECT a AS v FROM n UNION SELECT pay FROM e) x, d",
         "SELECT x.v, y.p FROM (SELECT a AS v FROM n UNION ALL SELECT pay FROM e) x, (SELECT pay AS p FROM e ORDER BY rank LIMIT 1) y",
+        "postgres mysql any: SELECT x.v / 2 FROM (SELECT pay AS v FROM e UNION ALL SELECT x FROM v) x, d",
+        "SELECT x.v FROM (SELECT pay AS v FROM e UNION ALL SELECT t FROM v) x, d WHERE x.v > '1'",
+        "SELECT x.v FROM (SELECT pay + 1 AS v FROM e UNION ALL SELECT t FROM v) x, d WHERE x.v = 1",
+        "postgres mysql any: SELECT x.v FROM (SELECT day AS v FROM v UNION ALL SELECT at FROM v) x, d WHERE CAST(x.v AS CHAR(19)) > '1'",
     ],
     "DISTINCT before LIMIT 1 removed": [
         "SELECT DISTINCT size FROM d ORDER BY size LIMIT 2",

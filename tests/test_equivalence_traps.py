@@ -29,6 +29,13 @@ DIFFERENT = [
     ("postgres", "SELECT (CASE WHEN 1 = 1 THEN 1 ELSE 2.5 END) / 2", "SELECT 1 / 2"),
     ("mysql", "SELECT AVG(x) FROM t GROUP BY id UNION ALL SELECT name FROM u", "SELECT x FROM t UNION ALL SELECT name FROM u"),
     ("duckdb", "SELECT name FROM u UNION SELECT AVG(x) FROM t GROUP BY id", "SELECT x FROM t UNION SELECT name FROM u"),
+    # the columns of a union have a type of their own, for which some arms are converted
+    ("postgres", "SELECT v / 2 FROM (SELECT x AS v FROM t UNION ALL SELECT n FROM t) q", "SELECT x / 2 FROM t UNION ALL SELECT n / 2 FROM t"),
+    ("mysql", "SELECT v FROM (SELECT x AS v FROM t UNION ALL SELECT name FROM t) q WHERE v = '01'", "SELECT x FROM t WHERE x = '01' UNION ALL SELECT name FROM t WHERE name = '01'"),
+    ("duckdb", "(SELECT x FROM t UNION ALL SELECT n FROM t) UNION ALL SELECT name FROM t", "SELECT x FROM t UNION ALL SELECT n FROM t UNION ALL SELECT name FROM t"),
+    ("duckdb", "SELECT MAX(v) FROM (SELECT MAX(x) AS v FROM t GROUP BY y UNION ALL SELECT MAX(name) FROM t) q", "SELECT MAX(v) FROM (SELECT x AS v FROM t UNION ALL SELECT name FROM t) q"),
+    ("sqlite", "SELECT v FROM (SELECT x + 0 AS v FROM t UNION ALL SELECT name FROM t) q WHERE v = 5", "SELECT v FROM (SELECT name AS v FROM t UNION ALL SELECT x + 0 FROM t) q WHERE v = 5"),
+    ("postgres", "SELECT COUNT(*) FROM t GROUP BY () HAVING 1 = 0", "SELECT COUNT(*) FROM t WHERE 1 = 0 GROUP BY ()"),
     # a common table expression has one set of rows, however often it is named
     ("postgres", "WITH c AS (SELECT random() AS r) SELECT a.r = b.r FROM c a, c b", "SELECT a.r = b.r FROM (SELECT random() AS r) a, (SELECT random() AS r) b"),
     # functions tell equal values apart

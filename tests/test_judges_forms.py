@@ -398,9 +398,8 @@ def test_what_failed_is_claimed_no_more(tmp_path: Path, error: Exception) -> Non
     with pytest.raises(type(error)):
         failing.judge(PAIR)
     other = paying(tmp_path / "c", tmp_path / "log")
-    started = time.monotonic()
-    assert other.judge(PAIR).score == 0.5
-    assert time.monotonic() - started < 3
+    with ThreadPoolExecutor(1) as pool:
+        assert pool.submit(other.judge, PAIR).result(timeout=120).score == 0.5
     assert other.stats.n_misses == 1
 
 

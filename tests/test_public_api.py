@@ -135,9 +135,14 @@ def test_help_without_the_source() -> None:
 
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_every_parameter_is_documented_and_annotated(name: str) -> None:
-    """Args lists each parameter; hints resolve at run time."""
+    """Args lists each; hints resolve at run time. An async form has those of its twin."""
     function = PUBLIC[name]
     hints = get_type_hints(function)
+    twin = PUBLIC.get(name.removeprefix("a")) if inspect.iscoroutinefunction(function) else None
+    if twin is not None:
+        assert inspect.signature(function) == inspect.signature(twin)
+        assert f"As for `{twin.__name__}`" in str(inspect.getdoc(function))
+        return
     doc = inspect.getdoc(function) or ""
     assert "return" in hints
     for parameter in inspect.signature(function).parameters:

@@ -23,7 +23,7 @@ from scorekit import (
     code_report,
     compare_reports,
 )
-from scorekit.records import FrozenMapping
+from scorekit.records import SCREEN, FrozenMapping
 
 
 @attrs.frozen(kw_only=True)
@@ -212,7 +212,7 @@ def test_a_record_prints_a_line_for_each_field() -> None:
         "Series",
         "  numbers: 0.6667, 0, 1, 2, 3, 4, 5, 6, 7, 8, and 11 more",
         "  intervals:",
-        *["    [0, 0.6667]"] * 5,
+        *["    [0, 0.67]"] * 5,
         "    and 2 more",
         "  part: Part",
         "    label: a",
@@ -227,7 +227,7 @@ def test_a_record_prints_a_line_for_each_field() -> None:
     assert "\n  counts:\n    a\\n: 1\n" in text
     made = attrs.make_class("Rows", {"rows": attrs.field(type=tuple)}, bases=(Record,))
     assert str(made(rows=((1, 0.5), (2, "x")))).endswith("rows: (1, 0.5), (2, x)")
-    assert str(FrozenMapping({"a": interval})) == "a: [0, 0.6667]"
+    assert str(FrozenMapping({"a": interval})) == "a: [0, 0.67]"
     assert str(FrozenMapping({"a": 1})) == "{'a': 1}"
 
 
@@ -308,11 +308,11 @@ def test_the_repr_of_a_report_only_counts_its_many_cases() -> None:
         )
         for n in (2, 500)
     )
-    assert ", cases=<500 cases>, " in repr(many)
-    assert len(repr(many)) < 2 * len(repr(few))
-    assert "cases=(CaseStatistics(" in repr(few)
+    assert ", cases=<500>, " in repr(many)
+    assert len(repr(many)) <= SCREEN
+    assert ", cases=<2>, " in repr(few)
     fell = compare_reports(dict.fromkeys(range(500), 1), dict.fromkeys(range(500), 0))
-    assert "regressions=<500 regressions>, improvements=(), " in repr(fell)
+    assert "regressions=<500>, " in repr(fell)
 
 
 def test_what_json_holds_wrongly_is_an_input_error() -> None:

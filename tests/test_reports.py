@@ -171,8 +171,8 @@ def test_rows_are_flat() -> None:
 def test_printed_it_has_a_line_for_each_model() -> None:
     """The repr of a report of a thousand cases tells nobody anything."""
     text = str(code_report([sample("a", "x\ny", passed=2), sample("b", "x\ny", failed=1)]))
-    assert text.startswith(r"x\ny: pass@1 = 0.5 [")
-    assert text.endswith("], mean code score 0.75 (2 attempts at 2 cases)")
+    assert text.startswith(r"x\ny: pass@1 = 0.50 [")
+    assert text.endswith("], mean code score 0.75 (95 %, 2 attempts at 2 cases)")
 
 
 def test_for_model_narrows_to_one() -> None:
@@ -526,7 +526,7 @@ def test_failures_come_worst_first() -> None:
         "case half, model a<b, correct 1 of 2, mean code score 0.9375, scores 0.875 to 1",
     ]
     page = report._repr_html_()
-    assert "a&lt;b: pass@1 = 0.375 [" in page
+    assert "a&lt;b: pass@1 = 0.38 [" in page
     assert "Worst of 3 cases with a wrong attempt" in page
     assert "a<b" not in page
     right = code_report([CodeSample(case_id="x", model="m", compiled=True, passed=1)])
@@ -541,7 +541,7 @@ def test_flags_are_shown_without_what_was_not_measured() -> None:
     )
     assert report.only_flags
     assert re.fullmatch(
-        r"m: pass@1 = 0\.5 \[.*\], 0\.5 USD an attempt \(4 .* 3 cases\)", str(report)
+        r"m: pass@1 = 0\.50 \[.*\], 0\.5 USD an attempt \(95 %, 4 .* 3 cases\)", str(report)
     )
     timed = attrs.evolve(report.models[0], mean_latency_seconds=2.5)
     assert ", 0.5 USD and 2.5 seconds an attempt (" in str(attrs.evolve(report, models=(timed,)))

@@ -62,7 +62,7 @@ class Found(TableRecord):
 TABLE = r"""
 | name | score (95 %) | cost |
 |---|---|---:|
-| x\_1 &amp; 50 % | 0.5 \[0.25, 0.75] | +12345.6 |
+| x\_1 &amp; 50 % | 0.50 \[0.25, 0.75] | +12345.6 |
 | \[b] |  | -0.5 |
 """.strip()
 
@@ -74,9 +74,9 @@ def test_text() -> None:
     assert str(FOUND).splitlines() == [
         "found: something",
         "Two rows",
-        "  name        score (95 %)          cost",
-        "  x_1 & 50 %  0.5 [0.25, 0.75]  +12345.6",
-        "  [b]                               -0.5",
+        "  name        score (95 %)           cost",
+        "  x_1 & 50 %  0.50 [0.25, 0.75]  +12345.6",
+        "  [b]                                -0.5",
         "- a note",
         "  query: SELECT 1",
         "    ```",
@@ -109,7 +109,7 @@ def test_latex() -> None:
         r"\toprule",
         r"name & score (95 \%) & cost \\",
         r"\midrule",
-        r"x\_1 \& 50 \% & 0.5 [0.25, 0.75] & +12345.6 \\",
+        r"x\_1 \& 50 \% & 0.50 [0.25, 0.75] & +12345.6 \\",
         r"{}[b] &  & $-$0.5 \\",
         r"\bottomrule",
         r"\end{tabular}",
@@ -240,7 +240,7 @@ def test_no_record_renders_itself() -> None:
 
 def test_a_record_in_a_cell_is_one_line_of_its_fields() -> None:
     """Markdown and a notebook's table show a nested record without escaped line breaks."""
-    result = scorekit.code_score(compiled=True, passed=1)
     wanted = "compilation 0.4, tests 0.5, clippy 0.1"
-    assert f"| weights | {wanted} |" in result.to_markdown()
-    assert "\\n" not in result.to_markdown()
+    page = markdown.render(Sheet("Score", "", [Fields(record=scorekit.code_score(compiled=True))]))
+    assert f"| weights | {wanted} |" in page
+    assert "\\n" not in page

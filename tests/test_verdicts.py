@@ -529,7 +529,7 @@ def test_errors(options: dict[str, Any], error: type[Exception], message: str) -
 def test_without_a_margin_there_is_nothing_to_ask_for() -> None:
     """It must not pass for held."""
     result = compare_reports({"a": 1}, {"a": 1})
-    message = r"^on must be 'evidence', 'cases', 'suite' or 'floor' where .* no margin, got "
+    message = r"^on must be 'evidence', 'cases' or 'suite' where .* no margin, got "
     with pytest.raises(InputError, match=message + "'margin'$"):
         result.raise_for_regressions(on="margin")
     with pytest.raises(InputError, match=message + "'worse'$"):

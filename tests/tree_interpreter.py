@@ -293,7 +293,10 @@ class Interpreter:
         return found + [{**one, **_nulls(join.left)} for one in lonely]
 
     def _set_operation(self, query: SetOperation, env: Env) -> list[Row]:
-        first, *others = [self.rows(arm, env) for arm in query.arms]
+        several = [self.rows(arm, env) for arm in query.arms]
+        if self._dialect != "sqlite":  # which converts nothing
+            several = _of_common_types(several)
+        first, *others = several
         if query.operator == "union" and not query.distinct:
             return [row for rows in (first, *others) for row in rows]
         alike: dict[Row, list[Row]] = {}
@@ -665,6 +668,24 @@ def _looks(row: Iterable[Value]) -> tuple[tuple[str, str], ...]:
 def _of_one_type(*values: Value) -> Iterable[Value]:
     """Return numbers as decimals or as binary fractions, not as both."""
     return map(float, values) if any(isinstance(v, float) for v in values) else values
+
+
+def _of_common_types(several: list[list[Row]]) -> list[list[Row]]:
+    """Return the rows of the arms of a set operation, each column of one type as far as seen."""
+    columns = zip(*(row for rows in several for row in rows), strict=True)
+    types: list[set[type]] = [set(map(type, column)) for column in columns]
+    return [[tuple(map(_united, row, types)) for row in rows] for rows in several]
+
+
+def _united(value: Value, types: set[type]) -> Value:
+    """Return a value as one of several types holds it that the others can be converted to."""
+    if value is None or isinstance(value, bool):
+        return value
+    if str in types:
+        return str(value)
+    if isinstance(value, dt.date):
+        return _moment(value) if dt.datetime in types else value
+    return next((one(value) for one in (float, Decimal) if one in types), value)
 
 
 def _sum(values: list[Value]) -> Value:

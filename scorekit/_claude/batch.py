@@ -5,25 +5,20 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
-from collections.abc import (
-    AsyncGenerator,
-    AsyncIterator,
-    Awaitable,
-    Callable,
-    Iterable,
-    Iterator,
-    Mapping,
-    Sequence,
-)
+from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final
 from uuid import uuid4
 
-from scorekit._claude.pace import limited
+import attrs
+import httpx2
+
+from scorekit._claude.connection import RESULTS
+from scorekit._claude.pace import Passing, Question, limited
 from scorekit._claude.prompt import Answer, is_object, template_variables
-from scorekit._claude.schedule import Passing, Question
 from scorekit._claude.service import Refusal, highest_cost
 from scorekit._core.text import key_of
+from scorekit._judge.journal import decoded
 from scorekit._judge.ledger import Ledger, ledger
 from scorekit.errors import JudgeError, one_line
 from scorekit.judges import JudgeRequest, Verdict, parts_asked
@@ -31,8 +26,6 @@ from scorekit.judges import JudgeRequest, Verdict, parts_asked
 if TYPE_CHECKING:
     from scorekit._claude.service import Service
     from scorekit._judge.journal import Journal
-
-T = TypeVar("T")
 
 PRICE_SHARE: Final = 0.5
 """What a message costs in a batch, as a share of its price."""
@@ -43,16 +36,10 @@ MAX_QUESTIONS: Final = 10_000
 MAX_BYTES: Final = 64 << 20
 """In one batch; the service takes four times as many."""
 
-MAX_LINE: Final = 4 << 20
-"""Longest result of one question, in bytes."""
-
 FIRST_POLL_SECONDS: Final = 1.0
 LONGEST_POLL_SECONDS: Final = 60.0
 CALL_SECONDS: Final = 600.0
 """Bound on one call of the service, which may carry many questions."""
-
-DOWNLOAD_SECONDS: Final = 60.0
-"""Longest wait for the next piece of the results."""
 
 MAX_CREATIONS: Final = 5
 """Times that a batch is ordered, where it is unclear whether the service heard of it."""
@@ -74,6 +61,27 @@ UNKNOWN: Final[Paid] = None, None, True
 NOTHING: Final[Paid] = 0.0, None, False
 
 
+@attrs.define(eq=False)
+class _Asked:
+    """A question, and what has become of it."""
+
+    answer: asyncio.Future[Answer]
+    most: float
+    """What it can cost in a batch."""
+    body: dict[str, Any] = attrs.field(factory=dict[str, Any])
+    n_asks: int = 0
+    failure: JudgeError | None = None
+
+    @property
+    def is_missing(self) -> bool:
+        """Whether it is to be asked (again)."""
+        return bool(self.body) and self.n_asks < MAX_ASKS and not self.answer.done()
+
+    def give_up(self, failure: JudgeError) -> None:
+        """Ask no more."""
+        self.failure, self.n_asks = failure, MAX_ASKS
+
+
 class Batches:
     """Questions that are asked together: ordered, waited for, collected."""
 
@@ -89,15 +97,13 @@ class Batches:
         self._journal = journal
         self._progress = progress
         client: Any = service.usable_client()
+        self._get = client.get
         self._batches = client.messages.batches.with_raw_response
-        self._streamed = client.messages.batches.with_streaming_response
-        self._bodies: dict[str, dict[str, Any]] = {}
-        self._answers: dict[str, asyncio.Future[Answer]] = {}
-        self._most: dict[str, float] = {}
-        self._failures: dict[str, JudgeError] = {}
-        self._n_asks: dict[str, int] = {}
+        self._asked: dict[str, _Asked] = {}
         self._max_questions = MAX_QUESTIONS
-        self._paid = Ledger(service.ledger, ledger.get())
+        self._paid = Ledger(service.budget, ledger.get())
+        self._unsettled: dict[str, list[str]] = {}
+        """Orders given here whose cost is not known yet: questions by the name of the note."""
         self._open: set[str] = set()
         """Batches under way."""
         self._known: set[str] = set()
@@ -106,8 +112,6 @@ class Batches:
     async def judge(self, requests: Sequence[JudgeRequest]) -> list[Verdict | Exception]:
         """Return a verdict, or why there is none, for each request."""
         ids = [_id_of(self._identity, request) for request in requests]
-        loop = asyncio.get_running_loop()
-        self._answers = {id_: loop.create_future() for id_ in ids}
         tasks = {
             id_: asyncio.ensure_future(self._verdict(id_, request))
             for id_, request in dict(zip(ids, requests, strict=True)).items()
@@ -122,83 +126,82 @@ class Batches:
         finally:
             for task in tasks.values():
                 task.cancel()
+            for name in list(self._unsettled):
+                self._settle(name, {})
             self._journal.close()
         return [_outcome(tasks[id_]) for id_ in ids]
 
     async def _verdict(self, id_: str, request: JudgeRequest) -> Verdict:
         variables = template_variables(request)
-        self._most[id_] = highest_cost(self._service.settings, variables) * PRICE_SHARE
-        complete = partial(self._complete, id_)
-        score, reasoning = await self._service.classify(variables, complete)
-        return self._answers[id_].result().verdict(score, reasoning)
+        most = highest_cost(self._service.settings, variables) * PRICE_SHARE
+        asked = self._asked[id_] = _Asked(asyncio.get_running_loop().create_future(), most)
 
-    async def _complete(self, id_: str, body: dict[str, Any]) -> Answer:
-        self._bodies[id_] = body
-        self._n_asks[id_] = 0
-        return await self._answers[id_]
+        async def complete(body: dict[str, Any]) -> Answer:
+            asked.body = body
+            return await asked.answer
+
+        score, reasoning = await self._service.classify(variables, complete)
+        return asked.answer.result().verdict(score, reasoning)
 
     # Asking.
 
-    def _missing(self) -> list[str]:
-        return [
-            id_
-            for id_, n_asks in self._n_asks.items()
-            if n_asks < MAX_ASKS and not self._answers[id_].done()
-        ]
+    def _missing(self) -> dict[str, _Asked]:
+        return {id_: asked for id_, asked in self._asked.items() if asked.is_missing}
 
     async def _ask(self) -> None:
         """Collect what was ordered before, order the rest, and what failed once more."""
         try:
-            while True:
+            await self._collect()
+            while self._missing():
+                async with self._journal.turn():
+                    await self._order()
                 await self._collect()
-                if not self._missing():
-                    break
-                orders = self._orders(await self._newest())
-                if not orders:  # another process has just ordered what is missing
-                    await asyncio.sleep(FIRST_POLL_SECONDS)
-                try:
-                    async with asyncio.TaskGroup() as group:
-                        for name, note in orders.items():
-                            group.create_task(self._order(name, note))
-                finally:
-                    for name in orders:
-                        self._journal.end(name)
         except (JudgeError, Passing) as error:  # of the judge as a whole
             self._give_up(self._missing(), error)
-        for id_, answer in self._answers.items():
-            if id_ in self._bodies and not answer.done():
+        for asked in self._asked.values():
+            if not asked.answer.done():
                 lost = JudgeError("no_result", "the batch has no result for this question")
-                failure = self._failures.get(id_, lost)
-                answer.set_exception(JudgeError(failure.kind, self._service.hide(failure.message)))
+                failure = asked.failure or lost
+                words = self._service.hide(failure.message)
+                asked.answer.set_exception(JudgeError(failure.kind, words))
 
-    def _give_up(self, ids: Iterable[str], error: JudgeError | Passing) -> None:
+    def _give_up(self, ids: Collection[str], error: JudgeError | Passing) -> None:
         stated = error.failure if isinstance(error, Passing) else error
-        failure = (
-            stated if isinstance(stated, JudgeError) else JudgeError("connection", str(stated))
-        )
-        for id_ in ids:
-            self._failures[id_] = failure
-            self._n_asks[id_] = MAX_ASKS
+        if not isinstance(stated, JudgeError):
+            stated = JudgeError("connection", str(stated))
+        for id_ in self._missing().keys() & ids:
+            self._asked[id_].give_up(stated)
+
+    async def _order(self) -> None:
+        """Order what nobody has; an order whose batch is not noted was interrupted."""
+        for name, note in self._noted().items():
+            if not note["batch"]:
+                batch = await self._found(note)
+                if batch is None:
+                    self._journal.drop(name)
+                else:
+                    self._journal.write(name, {**note, "batch": batch})
+        noted = {id_ for note in self._noted().values() for id_ in note["ids"]}
+        ids = [id_ for id_ in self._missing() if id_ not in noted]
+        if ids:
+            after = await self._newest()
+            orders = {uuid4().hex: part for part in self._parts(ids)}
+            for name, part in orders.items():
+                await self._create(name, {"ids": part, "batch": None, "after": after})
+            if not orders:  # calls under way may cost less than they might
+                await asyncio.sleep(FIRST_POLL_SECONDS)
+
+    def _noted(self) -> dict[str, dict[str, Any]]:
+        """Return what is known to be ordered of what is missing."""
+        missing = self._missing().keys()
+        notes = self._journal.notes()
+        return {name: note for name, note in notes.items() if not missing.isdisjoint(note["ids"])}
 
     async def _newest(self) -> str | None:
         """Return the last batch that the service has: those made from here on come after it."""
-        page = await self._called(lambda: self._batches.list(limit=1))
+        page = await self._called(partial(self._batches.list, limit=1))
         data: Any = page.get("data")
         return _text(data[0], "id") if data else None
-
-    def _orders(self, newest: str | None) -> dict[str, dict[str, Any]]:
-        """Note what is to be asked, by batch, but for what another process has just noted."""
-        with self._journal.alone():
-            noted = {id_ for note in self._journal.notes().values() for id_ in note["ids"]}
-            missing = [id_ for id_ in self._missing() if id_ not in noted]
-            orders = {
-                uuid4().hex: {"ids": ids, "batch": None, "after": newest}
-                for ids in self._parts(missing)
-            }
-            for name, note in orders.items():
-                self._journal.begin(name)
-                self._journal.write(name, note)
-        return orders
 
     def _parts(self, ids: list[str]) -> Iterator[list[str]]:
         """
@@ -208,13 +211,16 @@ class Batches:
         """
         part: list[str] = []
         size = 0
-        budget = self._service.budget
-        too_many: list[str] = []
         for id_ in ids:
-            if not budget.take_now(self._most[id_]):
-                too_many.append(id_)
+            asked = self._asked[id_]
+            if not self._service.budget.has_room(asked.most):
+                try:
+                    self._service.budget.check(asked.most)
+                except JudgeError as error:
+                    asked.give_up(error)
                 continue
-            n_bytes = len(json.dumps(self._bodies[id_]))
+            self._paid.begin(asked.most)
+            n_bytes = len(json.dumps(asked.body))
             if part and (len(part) >= self._max_questions or size + n_bytes > MAX_BYTES):
                 yield part
                 part, size = [], 0
@@ -222,119 +228,93 @@ class Batches:
             size += n_bytes
         if part:
             yield part
-        if len(too_many) == len(ids):
-            for id_ in too_many:
-                try:
-                    budget.check(self._most[id_])
-                except JudgeError as error:
-                    self._give_up([id_], error)
 
-    async def _order(self, name: str, note: dict[str, Any]) -> None:
-        """Make a batch of what was noted, and collect it."""
-        ids: list[str] = note["ids"]
-        paid: dict[str, Paid] = dict.fromkeys(ids, UNKNOWN)
-        for _ in ids:
-            self._paid.begin()
-        batch: str | None = None
+    async def _create(self, name: str, note: dict[str, Any]) -> None:
+        """Note what is ordered, order it, and note the batch."""
+        ids = self._unsettled[name] = note["ids"]
+        self._journal.write(name, note)
         try:
-            try:
-                batch = made = await self._created(note)
-                self._journal.write(name, {**note, "batch": made})
-            finally:
-                self._journal.end(name)
-            for id_ in ids:
-                self._n_asks[id_] += 1
-            paid.update(await self._results(made))
-            self._journal.finish(name)
-        except Refusal as refusal:
-            if batch is None:  # nothing was made, and nothing paid
-                self._journal.drop(name)
-                paid = dict.fromkeys(ids, NOTHING)
-            if batch is None and refusal.status == _TOO_LARGE and len(ids) > 1:
+            batch = await self._created(note)
+        except Refusal as refusal:  # nothing was made, and nothing paid
+            self._journal.drop(name)
+            self._settle(name, dict.fromkeys(ids, NOTHING))
+            if refusal.status == _TOO_LARGE and len(ids) > 1:
                 self._max_questions = min(self._max_questions, len(ids) // 2)
             else:
-                for id_ in ids:
-                    self._service.learned(refusal, id_)
-                self._give_up(ids, refusal)
+                self._refused(ids, refusal)
         except (JudgeError, Passing) as error:
             self._give_up(ids, error)
-        finally:
-            for id_ in ids:
-                cost, usage, was_taken = paid[id_]
-                self._service.budget.settle(self._most[id_], cost, was_taken=was_taken)
-                self._paid.end(cost, usage, was_taken=was_taken)
+        else:
+            self._journal.write(name, {**note, "batch": batch})
 
     async def _created(self, note: dict[str, Any]) -> str:
         """Make a batch; where an answer was lost, look first whether it has been made."""
-        requests = [{"custom_id": id_, "params": self._bodies[id_]} for id_ in note["ids"]]
+        requests = [{"custom_id": id_, "params": self._asked[id_].body} for id_ in note["ids"]]
         create = partial(self._batches.create, requests=requests)
-        lost: Passing | None = None
-        for _ in range(MAX_CREATIONS):
+        for n_tried in range(1, MAX_CREATIONS + 1):
             try:
-                body = await self._called(create, once=True)
-                return _text(body, "id")
-            except Refusal as refusal:
-                if not refusal.is_passing:
-                    raise
-                lost = refusal
+                return _text(await self._called(create, once=True), "id")
             except Passing as passing:
-                lost = passing
-            found = await self._found(note)
-            if found is not None:
-                return _text(found, "id")
-        assert lost is not None  # noqa: S101 - for the type checkers
-        raise lost
+                if not passing.is_passing:
+                    raise
+                found = await self._found(note)
+                if found is not None:
+                    return found
+                if n_tried == MAX_CREATIONS:
+                    raise
+        raise AssertionError
+
+    def _refused(self, ids: Collection[str], refusal: Refusal) -> None:
+        for id_ in ids:
+            self._service.learned(refusal, id_)
+        self._give_up(ids, refusal)
+
+    def _settle(self, name: str, paid: Mapping[str, Paid]) -> None:
+        """Write down what an order of ours has cost."""
+        for id_ in self._unsettled.pop(name, ()):
+            cost, usage, was_taken = paid.get(id_, UNKNOWN)
+            self._paid.end(cost, usage, was_taken=was_taken, most=self._asked[id_].most)
 
     # Collecting.
 
     async def _collect(self) -> None:
-        """Take what earlier orders brought, of this process or another."""
-        for name, note in self._journal.notes().items():
-            if not set(self._missing()).intersection(note["ids"]):
-                continue
-            batch = note.get("batch") or await self._made(name)
-            if batch is None:
-                self._journal.drop(name)
+        """Take what was ordered, here or by another process."""
+        for name, note in self._noted().items():
+            is_ours = name in self._unsettled
+            if not note["batch"]:
                 continue
             try:
-                await self._results(str(batch))
-                self._journal.finish(name)
+                paid = await self._results(str(note["batch"]))
             except Refusal as refusal:
-                if refusal.status not in _GONE:
-                    raise
-                self._journal.drop(name)
+                if refusal.status in _GONE and not is_ours:
+                    self._journal.drop(name)
+                else:
+                    self._refused(note["ids"], refusal)
+            except (JudgeError, Passing) as error:
+                self._give_up(note["ids"], error)
+            else:
+                self._journal.finish(name)
+                for id_ in self._unsettled.get(name, ()):
+                    self._asked[id_].n_asks += 1
+                self._settle(name, paid)
 
-    async def _made(self, name: str) -> str | None:
-        """Return the batch of an order that is being given, or was without a note of its batch."""
-        while not self._journal.begin(name):  # noqa: ASYNC110 - another process sets no event
-            await asyncio.sleep(FIRST_POLL_SECONDS)
-        try:
-            note = self._journal.notes().get(name)
-            if note is None or note.get("batch"):
-                return None if note is None else str(note["batch"])
-            body = await self._found(note)
-            return None if body is None else _text(body, "id")
-        finally:
-            self._journal.end(name)
-
-    async def _found(self, note: Mapping[str, Any]) -> dict[str, Any] | None:
+    async def _found(self, note: Mapping[str, Any]) -> str | None:
         """Return the batch that holds what was noted, if the service has one."""
-        noted = {other.get("batch") for other in self._journal.notes().values()}
+        noted = {other["batch"] for other in self._journal.notes().values()}
         after: dict[str, str] = {}
         while True:
             page = await self._called(partial(self._batches.list, limit=100, **after))
             for body in page.get("data") or ():
-                if body.get("id") == note.get("after"):
+                if body.get("id") == note["after"]:
                     return None  # the others are older than the intent
                 is_known = body.get("id") in noted or body.get("id") in self._known
                 if not is_known and _n_questions(body) == len(note["ids"]):
                     batch = _text(body, "id")
                     await self._ended(batch)
-                    async with contextlib.aclosing(self._lines(batch)) as lines:
-                        async for result in lines:
-                            if result.get("custom_id") in note["ids"]:
-                                return dict(body)
-                            break  # of another program's batch
+                    if any(
+                        line.get("custom_id") in note["ids"] for line in await self._lines(batch)
+                    ):
+                        return batch
             if not page.get("has_more"):
                 return None
             after = {"after_id": _text(page, "last_id")}
@@ -346,93 +326,71 @@ class Batches:
         await self._ended(batch)
         self._open.discard(batch)
         paid: dict[str, Paid] = {}
-
-        async def read(_: Question) -> None:
-            async for result in self._lines(batch):  # reading again costs nothing
-                self._take(result, paid)
-
-        await self._asked(read)
-        n_done = sum(answer.done() for answer in self._answers.values())
-        self._progress(n_done, len(self._answers))
+        for line in await self._lines(batch):
+            self._take(line, paid)
+        n_done = sum(asked.answer.done() for asked in self._asked.values())
+        self._progress(n_done, len(self._asked))
         return paid
 
     def _take(self, line: Mapping[str, Any], paid: dict[str, Paid]) -> None:
         id_, result = line.get("custom_id"), line.get("result")
-        if not isinstance(id_, str) or id_ not in self._answers or not is_object(result):
-            return
-        if id_ in paid and self._answers[id_].done():
+        asked = self._asked.get(id_) if isinstance(id_, str) else None
+        if asked is None or not is_object(result) or (id_ in paid and asked.answer.done()):
             return
         type_ = str(result.get("type"))
-        paid[id_] = NOTHING
+        paid[str(id_)] = NOTHING
         if type_ != "succeeded":
-            self._failures[id_] = _failure(type_, result)
+            asked.failure = _failure(type_, result)
             return
         try:
             answer = Answer.read(result.get("message"), self._service.settings.price, PRICE_SHARE)
         except JudgeError as error:
-            self._failures[id_] = error
-            paid[id_] = UNKNOWN
+            asked.failure = error
+            paid[str(id_)] = UNKNOWN
             return
-        paid[id_] = answer.cost_usd, answer.usage, True
-        if not self._answers[id_].done():
-            self._answers[id_].set_result(answer)
+        paid[str(id_)] = answer.cost_usd, answer.usage, True
+        if not asked.answer.done():
+            asked.answer.set_result(answer)
 
     async def _ended(self, batch: str) -> None:
         pause = FIRST_POLL_SECONDS
         while True:
-            body = await self._called(lambda: self._batches.retrieve(batch))
+            body = await self._called(partial(self._batches.retrieve, batch))
             if body.get("processing_status") == "ended":
                 return
             await asyncio.sleep(pause)
             pause = min(LONGEST_POLL_SECONDS, pause * 1.5)
 
-    async def _lines(self, batch: str) -> AsyncGenerator[dict[str, Any]]:
-        """Yield the results of a batch as they arrive."""
-        async with contextlib.AsyncExitStack() as stack:
-            with self._service.translated():
-                async with _limit(DOWNLOAD_SECONDS):
-                    response = await stack.enter_async_context(self._streamed.results(batch))
-            rest = b""
-            pieces = response.iter_bytes()
-            while piece := await self._piece(pieces):
-                *lines, rest = (rest + piece).split(b"\n")
-                for line in lines:
-                    yield _decoded(line)
-                if len(rest) > MAX_LINE:
-                    message = f"a result has more than {MAX_LINE} bytes"
-                    raise JudgeError("invalid_response", message)
-            yield _decoded(rest)
-
-    async def _piece(self, pieces: AsyncIterator[bytes]) -> bytes:
-        """Return the next bytes of a download, none at its end."""
-        try:
-            async with _limit(DOWNLOAD_SECONDS):
-                return await anext(pieces, b"")
-        except Passing:
-            raise
-        except Exception as error:  # of the HTTP client, which the SDK leaves as it is
-            cause = self._service.hide(repr(error))
-            raise Passing(JudgeError("connection", one_line(cause)), error) from error
+    async def _lines(self, batch: str) -> list[dict[str, Any]]:
+        """Return the results of a batch; reading them again costs nothing."""
+        path = RESULTS.format(batch)
+        get = partial(self._get, path, cast_to=httpx2.Response)
+        lines: list[dict[str, Any]] = await self._called(get, read=_lines)
+        return lines
 
     # Calls.
 
     async def _called(
-        self, call: Callable[[], Awaitable[Any]], *, once: bool = False
-    ) -> dict[str, Any]:
+        self,
+        call: Callable[[], Awaitable[Any]],
+        *,
+        read: Callable[[str], Any] = json.loads,
+        once: bool = False,
+    ) -> Any:
         """Return what a call brings; *once*: raise where it is unclear what it brought about."""
 
-        async def send(_: Question) -> dict[str, Any]:
-            async with _limit(CALL_SECONDS):
-                body = await self._service.exchange(call())
-            return body if is_object(body) else {}
+        async def send(_: Question) -> Any:
+            try:
+                async with limited(CALL_SECONDS):
+                    return await service.exchange(call(), read)
+            except TimeoutError as error:  # who accepts and never answers is away
+                late = JudgeError("connection", f"no answer within {CALL_SECONDS:g} s")
+                raise Passing(late, error) from error
 
-        return await self._asked(send, once=once)
-
-    async def _asked(self, send: Callable[[Question], Awaitable[T]], *, once: bool = False) -> T:
-        """Return what a call brings: where it fails, the service is away, and comes back."""
-        self._service.breaker.check()
         service = self._service
-        return await service.pace.ask_once(send, service.settings.max_wait_seconds, once=once)
+        service.breaker.check()
+        found = await service.pace.ask_once(send, service.settings.max_wait_seconds, once=once)
+        return found if isinstance(found, dict | list) else {}
 
     async def _cancel(self) -> None:
         """Tell the service that nobody waits; what it has answered can be collected later."""
@@ -440,17 +398,6 @@ class Batches:
             with contextlib.suppress(Exception):
                 async with asyncio.timeout(CANCEL_SECONDS):
                     await self._batches.cancel(batch)
-
-
-@contextlib.asynccontextmanager
-async def _limit(seconds: float) -> AsyncGenerator[None]:
-    """Let a service that accepts and never answers be one that is away."""
-    try:
-        async with limited(seconds):
-            yield
-    except TimeoutError as error:
-        late = JudgeError("connection", f"no answer within {seconds:g} s")
-        raise Passing(late, error) from error
 
 
 def _id_of(identity: str, request: JudgeRequest) -> str:
@@ -465,12 +412,8 @@ def _outcome(task: asyncio.Task[Verdict]) -> Verdict | Exception:
     return error if isinstance(error, Exception) else JudgeError("cancelled", str(error))
 
 
-def _decoded(line: bytes) -> dict[str, Any]:
-    try:
-        found = json.loads(line.decode("utf-8", "replace"))
-    except (ValueError, RecursionError):
-        return {}
-    return found if is_object(found) else {}
+def _lines(text: str) -> list[dict[str, Any]]:
+    return [decoded(line) or {} for line in text.split("\n")]
 
 
 def _failure(type_: str, result: Mapping[str, Any]) -> JudgeError:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
+from scorekit._judge.ledger import Ledger
 from scorekit.errors import JudgeError
 
 _STOPS = {401, 402}
@@ -55,37 +56,35 @@ class Breaker:
         self._pairs.clear()
 
 
-class Budget:
-    """Calls and money: what is spent, and what calls under way may still cost."""
+class Budget(Ledger):
+    """
+    The calls and the money of a judge, and whether there is some left.
+
+    What is under way counts at its highest cost, and so does what has ended at an unknown one.
+    """
 
     def __init__(self, max_calls: int | None, max_cost_usd: float | None) -> None:
+        super().__init__()
         self._max_calls = max_calls
         self._max_cost = math.inf if max_cost_usd is None else max_cost_usd
-        self._n_calls = 0
         self._spent = self._assumed = 0.0
         self._reserved: list[float] = []
         self._settled = asyncio.Event()
 
-    async def take(self, most: float) -> None:
-        """Reserve a call, once it is known whether it fits."""
-        while True:
+    async def room(self, most: float) -> None:
+        """Wait until it is known whether a call fits that costs at most so much."""
+        while not self.has_room(most):
             self.check(most)
-            if self.take_now(most):
-                return
             await self._settled.wait()
 
-    def take_now(self, most: float) -> bool:
-        """Reserve a call that fits beside all that are under way; else say that it does not."""
-        is_last = self._max_calls is not None and self._n_calls >= self._max_calls
-        if is_last or self._sum(most, self._reserved) > self._max_cost:
-            return False
-        self._n_calls += 1
-        self._reserved.append(most)
-        return True
+    def has_room(self, most: float) -> bool:
+        """Return whether a call fits beside all that are under way."""
+        is_last = self._max_calls is not None and self.n_calls >= self._max_calls
+        return not is_last and self._sum(most, self._reserved) <= self._max_cost
 
     def check(self, most: float) -> None:
         """Refuse a call that costs at most so much where it does not fit beside what is spent."""
-        if self._n_calls - len(self._reserved) == self._max_calls:
+        if self.n_calls - len(self._reserved) == self._max_calls:
             text = f"max_calls={self._max_calls} calls have been made"
             raise JudgeError("budget", f"{text}; a new judge may make more")
         if self._sum(most) > self._max_cost:
@@ -97,15 +96,23 @@ class Budget:
     def _sum(self, most: float, others: Sequence[float] = ()) -> float:
         return math.fsum([self._spent, *others, most])
 
-    def settle(self, reserved: float, cost: float | None, *, was_taken: bool = True) -> None:
-        """
-        Replace a reservation by what the call did cost; what is not known is all of it.
+    def begin(self, most: float = 0.0) -> None:
+        """Reserve the highest cost of a call."""
+        super().begin(most)
+        self._reserved.append(most)
 
-        What the service has not taken, for instance for its load, is no call.
-        """
-        self._reserved.remove(reserved)
-        self._n_calls -= not was_taken
-        self._spent += reserved if cost is None else cost
-        self._assumed += reserved if cost is None else 0.0
+    def end(
+        self,
+        cost_usd: float | None,
+        usage: Mapping[str, int] | None,
+        *,
+        was_taken: bool = True,
+        most: float = 0.0,
+    ) -> None:
+        """Replace a reservation by what the call did cost; what is not known is all of it."""
+        super().end(cost_usd, usage, was_taken=was_taken)
+        self._reserved.remove(most)
+        self._spent += most if cost_usd is None else cost_usd
+        self._assumed += most if cost_usd is None else 0.0
         self._settled.set()
         self._settled = asyncio.Event()

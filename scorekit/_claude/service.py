@@ -3,24 +3,20 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import json
 import logging
 import os
 import re
 import sys
 import threading
-import traceback
-from collections.abc import Awaitable, Callable, Coroutine, Generator, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from concurrent.futures import Future
 from contextvars import ContextVar
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
-import attrs
-
 from scorekit._claude.limits import Breaker, Budget
-from scorekit._claude.pace import Pace, limited
+from scorekit._claude.pace import Pace, Passing, Question, limited
 from scorekit._claude.prompt import (
     SERVER_ERROR,
     TEMPLATE,
@@ -30,13 +26,13 @@ from scorekit._claude.prompt import (
     error_kind,
     messages_request,
 )
-from scorekit._claude.schedule import Passing, Question, Schedule
+from scorekit._claude.settings import Settings, check_key
 from scorekit._core.progress import say_waiting
 from scorekit._judge.ledger import Ledger, ledger
 from scorekit._judge.waiting import Caller
-from scorekit.errors import InputError, JudgeError, one_line
+from scorekit.errors import JudgeError, one_line
 from scorekit.judges import TIMEOUT_MESSAGE, Verdict
-from scorekit.prices import PRICES, ModelPrice, token_cost
+from scorekit.prices import token_cost
 
 if TYPE_CHECKING:
     import anthropic
@@ -69,31 +65,6 @@ _BUSY = {429, 529}
 _UNAVAILABLE = 503
 
 
-@attrs.frozen(kw_only=True)
-class Settings:
-    """The checked arguments of a judge."""
-
-    model: str
-    api_key: str | None = attrs.field(repr=False)
-    base_url: str | None
-    timeout_seconds: float
-    max_concurrency: int
-    max_retries: int
-    effort: str | None
-    max_tokens: int
-    max_calls: int | None
-    max_cost_usd: float | None
-    prices: Mapping[str, ModelPrice]
-    requests_per_minute: float | None
-    max_wait_seconds: float
-    batch: bool
-
-    @property
-    def price(self) -> ModelPrice | None:
-        """The caller's own price of the model, else the list price; None if neither is known."""
-        return self.prices.get(self.model, PRICES.get(self.model))
-
-
 class Refusal(Passing):
     """What the service, or something before it, answered in place of a message."""
 
@@ -120,16 +91,13 @@ class Service:
         self.settings = settings
         self.breaker = Breaker(settings.max_concurrency)
         self.pace = Pace(
-            Schedule(
-                max_concurrency=settings.max_concurrency,
-                per_minute=settings.requests_per_minute,
-                max_wait_seconds=settings.max_wait_seconds,
-                timeout_seconds=settings.timeout_seconds,
-                on_change=_tell,
-            )
+            max_concurrency=settings.max_concurrency,
+            per_minute=settings.requests_per_minute,
+            max_wait_seconds=settings.max_wait_seconds,
+            timeout_seconds=settings.timeout_seconds,
+            on_change=_tell,
         )
         self.budget = Budget(settings.max_calls, settings.max_cost_usd)
-        self.ledger = Ledger()
         self._lock = threading.Lock()
         self._client: anthropic.AsyncAnthropic | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -236,7 +204,7 @@ class Service:
 
     async def _ask(self, variables: dict[str, str], who: Caller | None) -> Verdict:
         answers: list[Answer] = []
-        paid = Ledger(self.ledger, ledger.get())
+        paid = Ledger(self.budget, ledger.get())
         most = highest_cost(self.settings, variables)
         seconds = self.settings.timeout_seconds
         seconds = seconds if who is None else min(who.timeout_seconds, seconds)
@@ -261,9 +229,7 @@ class Service:
         except Exception as error:
             if isinstance(error, JudgeError) and error.cost_usd is None:
                 error.cost_usd = paid.cost_usd
-            if self._is_told_by(error):
-                raise error from None  # its own words are clean, those of its causes are not
-            raise
+            raise error from None  # its own words are clean, those of its causes may hold the key
         return answers[0].verdict(score, reasoning)
 
     def _check(self, most: float) -> None:
@@ -281,13 +247,13 @@ class Service:
     ) -> Answer:
         client = self.usable_client()
         create = cast("Callable[..., Any]", client.messages.with_raw_response.create)
-        await self.budget.take(most)
-        paid.begin()
+        await self.budget.room(most)
+        paid.begin(most)
         question.is_sent = True
         cost: float | None = None  # unknown
         usage: Mapping[str, int] | None = None
         was_taken = True
-        left = self.pace.schedule.seconds_for(question, seconds, self.pace.now())
+        left = self.pace.seconds_for(question, seconds)
         try:
             async with limited(left):
                 body = await self.exchange(create(**request))
@@ -306,8 +272,7 @@ class Service:
                 cost, was_taken = 0.0, False
             raise
         finally:
-            self.budget.settle(most, cost, was_taken=was_taken)
-            paid.end(cost, usage, was_taken=was_taken)
+            paid.end(cost, usage, was_taken=was_taken, most=most)
         self.breaker.note_answer()
         return answer
 
@@ -348,38 +313,25 @@ class Service:
         self.breaker.note_refusal(failure, _UNAUTHORIZED, "", is_own=True)
         return failure
 
-    async def exchange(self, call: Awaitable[Any]) -> Any:
+    async def exchange(self, call: Awaitable[Any], read: Callable[[str], Any] = json.loads) -> Any:
         """
-        Return the decoded body that a call of the SDK with a raw response brings.
+        Return what *read* makes of the body that a call of the SDK brings, as a raw response.
 
         Raises:
             Refusal: If it is an error.
-            JudgeError: If it is no JSON, or no call can be made.
+            JudgeError: If it cannot be read, or no call can be made.
             Passing: If there is none.
         """
-        with self.translated():
-            # The SDK's own reading takes any text for a message, so the body is read here.
-            response = (await call).http_response
-            self._learn_key(response.request.headers)
-            try:
-                body = json.loads(response.text)
-            except (ValueError, RecursionError) as error:
-                message = f"the service did not answer with JSON: {one_line(str(error))}"
-                raise JudgeError("invalid_response", message) from error
-        found = error_in(body)
-        if found is not None:
-            raise self._refusal(response, found[0], body)
-        return body
-
-    @contextlib.contextmanager
-    def translated(self) -> Generator[None]:
-        """Raise in our words what the SDK raises."""
         import anthropic
 
         from scorekit._claude.connection import NotConnected, UnreadError
 
         try:
-            yield
+            raw = await call
+            # The SDK's own reading takes any text for a message, so the body is read here.
+            response = getattr(raw, "http_response", raw)
+            self._learn_key(response.request.headers)
+            body = read(response.text)
         except anthropic.APIStatusError as error:
             raise self._refusal(error.response, error.status_code, error.body) from error
         except anthropic.APIConnectionError as error:
@@ -392,8 +344,15 @@ class Service:
             raise passing from error
         except UnreadError as error:
             raise JudgeError("invalid_response", str(error)) from error
+        except (ValueError, RecursionError) as error:
+            message = f"the service did not answer with JSON: {one_line(str(error))}"
+            raise JudgeError("invalid_response", message) from error
         except anthropic.AnthropicError as error:  # credentials that cannot be read
             raise self._unusable(f"the client cannot be used: {error}") from error
+        found = error_in(body)
+        if found is not None:
+            raise self._refusal(response, found[0], body)
+        return body
 
     def _refusal(self, response: Any, status: int, body: object) -> Refusal:
         """Return what an error says; only the service's own words say something of the key."""
@@ -425,11 +384,6 @@ class Service:
         for secret in sorted(self._secrets, key=len, reverse=True):
             text = text.replace(secret, "***")
         return text
-
-    def _is_told_by(self, error: Exception) -> bool:
-        """Return whether the traceback of *error* shows a secret."""
-        text = "".join(traceback.format_exception(error))
-        return any(secret in text for secret in self._secrets)
 
 
 def _tell(failure: Passing | None) -> None:
@@ -479,17 +433,3 @@ def highest_cost(settings: Settings, variables: Mapping[str, str]) -> float:
 def _has_key(client: anthropic.AsyncAnthropic) -> bool:
     headers = {name.lower() for name in client.default_headers}
     return client.credentials is not None or not headers.isdisjoint({"authorization", "x-api-key"})
-
-
-def check_key(name: str, key: object) -> str | None:
-    """Return a key that can be sent, or refuse it without showing it."""
-    if key is None:
-        return None
-    if not isinstance(key, str):
-        raise TypeError(f"{name} must be a string, got {type(key).__name__}")
-    if not key:
-        remedy = "a key, or None to let the SDK find one (ANTHROPIC_API_KEY, profiles)"
-        raise InputError(f"{name} must be {remedy}, got ''")
-    if not key.isascii() or not key.isprintable() or " " in key:
-        raise InputError(f"{name} must be printable ASCII text without spaces, got something else")
-    return key

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 from fractions import Fraction
 
 _to_json = json.JSONEncoder(ensure_ascii=False).encode
@@ -19,10 +20,34 @@ def as_decimal(number: float) -> Fraction:
     return Fraction(str(number))
 
 
-NOISE = 1e-12
+NOISE = 1e-9
 """Share of the numbers beside it below which a number is what rounding has left of 0."""
 
+DECIMALS = 12
+"""Decimals of a number for display, at most."""
 
-def rounded(value: float, beside: float, sign: str = "") -> str:
-    """Return *value* to 4 significant digits for display, or 0 if it is noise of rounding."""
-    return f"{0.0 if abs(value) < NOISE * abs(beside) else value:{sign}.4g}"
+WHOLE = 10**12
+"""Whole numbers from here on are shown with an exponent."""
+
+
+def rounded(value: float, low: float, high: float, sign: str = "") -> str:
+    """
+    Return *value* with the decimals that an interval from *low* to *high* supports.
+
+    That is two digits of its width.  Whole numbers have none, what rounding has left of 0 is 0,
+    and what would be rounded to 0 keeps a digit, so that one sees on which side of 0 it is.
+    """
+    width = high - low
+    if abs(value) < NOISE * max(abs(end) for end in (low, high, 0.0) if math.isfinite(end)):
+        value = 0.0
+    if value.is_integer():
+        return f"{value:{sign}.0f}" if abs(value) < WHOLE else f"{value:{sign}.4g}"
+    if not 0.0 < width < math.inf:
+        return f"{value:{sign}.4g}"
+    text = f"{value:{sign}z.{min(max(1 - math.floor(math.log10(width)), 0), DECIMALS)}f}"
+    return text if float(text) else f"{value:{sign}.1g}"
+
+
+def spanned(low: float, high: float, sign: str = "") -> str:
+    """Return an interval as text."""
+    return f"[{rounded(low, low, high, sign)}, {rounded(high, low, high, sign)}]"

@@ -8,11 +8,17 @@ import os
 import sys
 import threading
 import weakref
+from collections.abc import Collection
 from pathlib import Path
-from typing import Final
+from typing import ClassVar, Final
+
+from scorekit._judge.waiting import renew_in_forks
 
 NAME: Final = "claims"
 """Of the file whose bytes stand for keys."""
+
+POLL_SECONDS: Final = 0.25
+"""How often to look whether another process has given a key up."""
 
 _N_BYTES: Final = 2**30 if sys.platform == "win32" else 2**62
 _HELD: Final = {errno.EACCES, errno.EAGAIN, errno.EDEADLK}
@@ -40,14 +46,16 @@ class _File:
     process apart, which the table does, and to close any handle of the file drops all locks.
     """
 
+    known: ClassVar[dict[tuple[int, int], _File]] = {}
+    guard: ClassVar = threading.RLock()
+
     def __init__(self, file: int | None = None) -> None:
         self.file = file
-        self.lock = threading.Lock()
         self.held: set[int] = set()
-        self.n_users = 0
+        self.n_users = 1
 
     def take(self, at: int) -> bool:
-        with self.lock:
+        with self.guard:
             if at in self.held:
                 return False
             if self.file is not None:
@@ -60,60 +68,45 @@ class _File:
             self.held.add(at)
             return True
 
-    def release(self, at: int) -> None:
-        with self.lock:
-            if at in self.held:
+    def release(self, held: Collection[int]) -> None:
+        with self.guard:
+            for at in self.held.intersection(held):
                 self.held.discard(at)
                 if self.file is not None:
                     _lock(self.file, at, is_held=False)
 
+    @classmethod
+    def opened(cls, path: Path) -> _File:
+        with cls.guard:
+            if path.exists():
+                found = path.lstat()
+                known = cls.known.get((found.st_dev, found.st_ino))
+                if known is not None:
+                    known.n_users += 1
+                    return known
+            file = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0), 0o600)
+            status = os.fstat(file)
+            return cls.known.setdefault((status.st_dev, status.st_ino), cls(file))
 
-_files: dict[tuple[int, int], _File] = {}
-_files_lock = threading.RLock()
+    def left(self, held: Collection[int]) -> None:
+        with self.guard:
+            self.release(held)
+            self.n_users -= 1
+            if not self.n_users and self.file is not None:
+                status = os.fstat(self.file)
+                del self.known[status.st_dev, status.st_ino]
+                os.close(self.file)
+                self.file = None
 
-
-def _opened(path: Path) -> _File:
-    with _files_lock:
-        try:
-            found = path.lstat()
-        except FileNotFoundError:
-            pass
-        else:
-            known = _files.get((found.st_dev, found.st_ino))
-            if known is not None:
-                known.n_users += 1
-                return known
-        flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0)
-        file = os.open(path, flags, 0o600)
-        status = os.fstat(file)
-        opened = _files[status.st_dev, status.st_ino] = _File(file)
-        opened.n_users = 1
-        return opened
-
-
-def _left(file: _File, held: set[int]) -> None:
-    for at in list(held):
-        file.release(at)
-    with _files_lock:
-        file.n_users -= 1
-        if not file.n_users and file.file is not None:
-            for identity, known in list(_files.items()):
-                if known is file:
-                    del _files[identity]
-            os.close(file.file)
-            file.file = None
+    @classmethod
+    def renew(cls) -> None:
+        """The locks are the parent's, and so is what stands in the tables."""
+        cls.guard = threading.RLock()
+        for file in cls.known.values():
+            file.held = set()
 
 
-def _start_anew() -> None:
-    """In a forked process: the locks are the parent's, and so is what stands in the tables."""
-    global _files_lock  # noqa: PLW0603 - a fork is the process's
-    _files_lock = threading.RLock()
-    for file in _files.values():
-        file.lock, file.held = threading.Lock(), set()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_start_anew)
+renew_in_forks(_File, lambda cls: cls.renew())
 
 
 class Claims:
@@ -128,9 +121,9 @@ class Claims:
     """
 
     def __init__(self, directory: str | None = None) -> None:
-        self._file = _File() if directory is None else _opened(Path(directory, NAME))
+        self._file = _File() if directory is None else _File.opened(Path(directory, NAME))
         self._held: set[int] = set()
-        self.close = weakref.finalize(self, _left, self._file, self._held)
+        self.close = weakref.finalize(self, self._file.left, self._held)
         """Give all up."""
 
     def take(self, key: str) -> bool:
@@ -151,7 +144,7 @@ class Claims:
         place = _place(key)
         if place in self._held:
             self._held.discard(place)
-            self._file.release(place)
+            self._file.release({place})
 
 
 def _place(key: str) -> int:

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import json
 import time
-from collections.abc import Generator
+from collections.abc import AsyncGenerator
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, Final, cast
 
-from scorekit._judge.claims import Claims
+from scorekit._judge.claims import POLL_SECONDS, Claims
 
 if TYPE_CHECKING:
     from scorekit._judge.store import TextStore
 
 PREFIX: Final = "order:"
-CLAIM: Final = "claim of order:"
+CLAIM: Final = "claim of orders"
 KEEP_SECONDS: Final = 30 * 86_400
 """How long a note is kept; services keep what was ordered for a shorter time."""
 
@@ -40,7 +41,7 @@ class Journal:
         if self._store is not None:
             with contextlib.suppress(OSError):
                 for key in self._store.keys(PREFIX):
-                    note = _decoded(self._store.get(key))
+                    note = decoded(self._store.get(key))
                     if note is not None:
                         found[key.removeprefix(PREFIX)] = note
         return {name: note for name, note in found.items() if name not in self._finished}
@@ -70,24 +71,16 @@ class Journal:
         while self._finished:
             self.drop(self._finished.pop())
 
-    def begin(self, name: str) -> bool:
-        """Tell others that an order is being given, unless one of them is giving it."""
-        with contextlib.suppress(OSError):
-            return self._claims.take(CLAIM + name)
-        return True
-
-    def end(self, name: str) -> None:
-        """Tell others that an order has been given, or not."""
-        self._claims.release(CLAIM + name)
-
-    @contextlib.contextmanager
-    def alone(self) -> Generator[None]:
-        """Keep other processes from reading and writing notes meanwhile."""
-        with contextlib.ExitStack() as stack:
-            if self._store is not None:
-                with contextlib.suppress(OSError):
-                    stack.enter_context(self._store.alone())
+    @contextlib.asynccontextmanager
+    async def turn(self) -> AsyncGenerator[None]:
+        """Be the only one that orders: who has noted an order and no batch has died then."""
+        with contextlib.suppress(OSError):  # where there are no locks, nobody can be kept out
+            while not self._claims.take(CLAIM):  # noqa: ASYNC110 - another process sets no event
+                await asyncio.sleep(POLL_SECONDS)
+        try:
             yield
+        finally:
+            self._claims.release(CLAIM)
 
     def close(self) -> None:
         """Close this thread's connection to the disk."""
@@ -95,8 +88,8 @@ class Journal:
             self._store.close()
 
 
-def _decoded(text: str | None) -> dict[str, Any] | None:
-    """Return what a row holds if it is one of ours: nobody else may write there."""
+def decoded(text: str | None) -> dict[str, Any] | None:
+    """Return the JSON object that *text* holds, None if it is anything else."""
     try:
         found = json.loads(text or "null")
     except (ValueError, RecursionError):

@@ -33,16 +33,21 @@ class Ledger:
         with self._lock:
             return None if self._n_unknown else math.fsum(self._costs)
 
-    def begin(self) -> None:
-        """Note a call that is sent: what it costs is not known before it has ended."""
+    def begin(self, most: float = 0.0) -> None:
+        """Note a call that is sent: what it costs, at most so much, is known when it has ended."""
         with self._lock:
             self.n_calls += 1
             self._n_unknown += 1
         for whole in self._wholes:
-            whole.begin()
+            whole.begin(most)
 
     def end(
-        self, cost_usd: float | None, usage: Mapping[str, int] | None, *, was_taken: bool = True
+        self,
+        cost_usd: float | None,
+        usage: Mapping[str, int] | None,
+        *,
+        was_taken: bool = True,
+        most: float = 0.0,
     ) -> None:
         """Note what a call did cost, or that the service did not take it."""
         with self._lock:
@@ -52,7 +57,7 @@ class Ledger:
                 self._costs.append(cost_usd)
             self.tokens.update({kind: n for kind, n in (usage or {}).items() if type(n) is int})
         for whole in self._wholes:
-            whole.end(cost_usd, usage, was_taken=was_taken)
+            whole.end(cost_usd, usage, was_taken=was_taken, most=most)
 
 
 ledger: ContextVar[Ledger | None] = ContextVar("ledger", default=None)

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import attrs
 
-from scorekit._judge.claims import Claims
+from scorekit._judge.claims import POLL_SECONDS, Claims
 from scorekit._judge.journal import Journal
 
 if TYPE_CHECKING:
@@ -26,9 +26,6 @@ T = TypeVar("T")
 
 SCHEMA: Final = 3
 """Version of keys and of what is stored; what another version has written is not read."""
-
-POLL_SECONDS: Final = 0.25
-"""How often to look whether another process has found what is asked for."""
 
 TRIES: Final = 5
 """Times to wait for a database that is busy before a verdict is written later."""

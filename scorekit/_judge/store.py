@@ -10,7 +10,7 @@ import stat
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Generator
+from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
 from typing import Any, Final, NoReturn, TypeVar
@@ -208,19 +208,6 @@ class TextStore:
     def remove(self, key: str) -> None:
         """Forget what is under *key*, if anything is."""
         _guarded(lambda: self._cache.delete(key))
-
-    @contextlib.contextmanager
-    def alone(self) -> Generator[None]:
-        """Keep other processes from writing meanwhile."""
-        transaction: Any = _guarded(self._cache.transact)
-        _guarded(transaction.__enter__)
-        try:
-            yield
-        except BaseException:
-            with contextlib.suppress(BaseException):
-                transaction.__exit__(*sys.exc_info())
-            raise
-        _guarded(lambda: transaction.__exit__(None, None, None))
 
     def close(self) -> None:
         """Close this thread's connection; the next use in this thread opens another."""

@@ -10,8 +10,8 @@ import threading
 from collections.abc import Callable, Coroutine
 from concurrent.futures import CancelledError, Future
 from contextvars import ContextVar
-from typing import Any, TypeVar
-from weakref import WeakValueDictionary
+from typing import Any, Final, TypeVar
+from weakref import WeakKeyDictionary, WeakValueDictionary
 
 from scorekit._core.checks import check_number
 
@@ -32,6 +32,23 @@ LATE_SECONDS = 2.0
 
 ENDED_WITHIN_SECONDS = 10.0
 """How long an interrupt waits until what it interrupts has ended."""
+
+
+_renewals: Final = WeakKeyDictionary[Any, Callable[[Any], object]]()
+
+
+def renew_in_forks(thing: T, renew: Callable[[T], object]) -> None:
+    """Let *renew* make anew what *thing* has, in every process that is forked from here on."""
+    _renewals[thing] = renew
+
+
+def _renew() -> None:
+    for thing, renew in list(_renewals.items()):
+        renew(thing)
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_renew)
 
 
 class Caller:
@@ -148,8 +165,14 @@ class _Home:
     """The event loop of a process on which the sync forms ask: clients live on one loop."""
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
+        self._abandoned: list[asyncio.AbstractEventLoop | None] = []
         self._loop: asyncio.AbstractEventLoop | None = None
+        self.renew()
+
+    def renew(self) -> None:
+        """Leave the loop to the parent process, whose thread runs it."""
+        self._abandoned.append(self._loop)
+        self._lock, self._loop = threading.Lock(), None
 
     def loop(self) -> asyncio.AbstractEventLoop:
         """Return the loop, which a thread of its own runs."""
@@ -172,16 +195,7 @@ class _Home:
 _home = _Home()
 
 
-def _move() -> None:
-    """Leave the loop to the parent process, whose thread runs it."""
-    global _home  # noqa: PLW0603 - a fork is the process's
-    _abandoned.append(_home)
-    _home = _Home()
-
-
-_abandoned: list[_Home] = []
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_move)
+renew_in_forks(_home, _Home.renew)
 
 
 def _run_for_ever(loop: asyncio.AbstractEventLoop) -> None:

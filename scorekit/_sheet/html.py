@@ -70,7 +70,11 @@ def _part(part: Part) -> str:
         title, drawn = part.title, "".join(map(_part, part.parts))
     if not drawn and getattr(part, "place", "page") != "everywhere":
         return ""
-    if part.folded if isinstance(part, Fields) else getattr(part, "place", "") == "folded":
+    if (
+        part.folded
+        if isinstance(part, Fields)
+        else getattr(part, "place", "") in ("folded", "detail")
+    ):
         return f"<details><summary>{_text(title)}</summary>{drawn}</details>"
     head = f'<div style="margin-top: 0.6em"><b>{_text(title)}</b></div>' if title else ""
     return head + drawn

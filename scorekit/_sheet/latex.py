@@ -25,7 +25,7 @@ MINUS = re.compile(r"(?<![\w.])-(?=[\d.]|inf)")
 
 def render(sheet: Sheet) -> str:
     """Return a tabular for each table, its title in a comment above it."""
-    return "\n\n".join(_table(table) for table in sheet.tables if table.told)
+    return "\n\n".join(_table(table) for table in sheet.tables if table.in_words)
 
 
 def escaped(text: str) -> str:
@@ -36,7 +36,7 @@ def escaped(text: str) -> str:
 
 
 def _table(table: Table) -> str:
-    names = table.told
+    names = table.in_words
     kinds = "".join("r" if are_numbers(name, table.rows) else "l" for name in names)
     lines = [f"% {one_line(table.title)}"] if table.title else []
     lines += [rf"\begin{{tabular}}{{{kinds}}}", r"\toprule", _row(names), r"\midrule"]

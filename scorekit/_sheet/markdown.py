@@ -17,14 +17,14 @@ LEADING = re.compile(r"^(\d*)([#+=.)-])")
 """What it reads as its own where a paragraph begins."""
 
 
-def render(sheet: Sheet) -> str:
-    """Return paragraphs under a heading, without what is folded away."""
-    paragraphs = [f"### {escaped(sheet.title)}"]
+def render(sheet: Sheet, *, everything: bool = False) -> str:
+    """Return paragraphs under a heading, without what is folded away, or with *everything*."""
+    paragraphs = [f"### {escaped(sheet.title)}"] if sheet.title else []
     if sheet.headline:
         paragraphs.append(_paragraph(sheet.headline))
     for part in sheet.parts:
         if not (isinstance(part, Fields) and (sheet.headline or part.folded)):
-            paragraphs += _part(part)
+            paragraphs += _part(part, everything=everything)
     return "\n\n".join(paragraphs)
 
 
@@ -37,12 +37,12 @@ def _paragraph(text: str) -> str:
     return LEADING.sub(r"\1\\\2", escaped(text))
 
 
-def _part(part: Part) -> Iterator[str]:
+def _part(part: Part, *, everything: bool) -> Iterator[str]:
     if isinstance(part, str):
         yield _paragraph(part)
     elif isinstance(part, Table):
-        if part.place == "everywhere":
-            yield from _table(part)
+        if (table := part.shown(everything=everything)) is not None:
+            yield from _table(table)
     elif isinstance(part, Block):
         fence = "`" * max(3, *(len(run) + 1 for run in re.findall("`+", part.text)), 3)
         lines = [one_line(line) for line in part.text.splitlines()]
@@ -54,7 +54,7 @@ def _part(part: Part) -> Iterator[str]:
     else:
         yield f"**{escaped(part.title)}**"
         for one in part.parts:
-            yield from _part(one)
+            yield from _part(one, everything=everything)
 
 
 def _plain(part: Fields) -> list[tuple[str, object]]:
@@ -64,7 +64,7 @@ def _plain(part: Fields) -> list[tuple[str, object]]:
 def _table(table: Table) -> Iterator[str]:
     if table.title:
         yield f"**{escaped(table.title)}**"
-    names = table.told
+    names = table.in_words
     if names:
         rules = ("---:" if are_numbers(name, table.rows) else "---" for name in names)
         rows = [cells(row, names, table.specs, 2 * CELL) for row in table.first]

@@ -25,7 +25,8 @@ class Estimate:
 
     value: float | None
     interval: Any = None
-    spec: str = ""
+    sign: str = ""
+    """``"+"`` where it is a difference."""
     note: str = ""
     """What it stands on, where that is less than the whole."""
 
@@ -61,8 +62,9 @@ class Table:
     """What else there is to say of each row."""
     most: int | None = None
     """Rows after which a text only counts the rest."""
-    place: Literal["everywhere", "page", "folded"] = "everywhere"
-    """Where it stands: also in text, on the page of a notebook alone, or there folded away."""
+    place: Literal["everywhere", "detail", "page", "folded"] = "everywhere"
+    """Where it stands: also in text, in text where all is asked for and folded away on the page
+    of a notebook, on such a page alone, or there folded away."""
 
     @property
     def size(self) -> int:
@@ -81,8 +83,14 @@ class Table:
         nothing: tuple[object, ...] = (None, "", {})
         return [name for name in names if any(row.get(name) not in nothing for row in self.rows)]
 
+    def shown(self, *, everything: bool) -> Table | None:
+        """Return the table as a text has it, whole if it has *everything*; None if it has not."""
+        if everything and self.place in ("everywhere", "detail"):
+            return attrs.evolve(self, most=None)
+        return self if self.place == "everywhere" else None
+
     @property
-    def told(self) -> list[str]:
+    def in_words(self) -> list[str]:
         """Names of the columns that are no pictures."""
         pictures = {
             name for row in self.rows for name, one in row.items() if isinstance(one, Scale)
@@ -152,9 +160,9 @@ class Sheet:
 
     @property
     def tables(self) -> list[Table]:
-        """The tables that a text has too."""
+        """The tables that a text may have too."""
         tables = (part for part in self.parts if isinstance(part, Table))
-        return [table for table in tables if table.place == "everywhere"]
+        return [table for table in tables if table.place in ("everywhere", "detail")]
 
 
 def sheet_of(record: object) -> Sheet:

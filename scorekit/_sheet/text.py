@@ -28,12 +28,12 @@ REMARK = " " * 7
 """What remarks on a row stand behind."""
 
 
-def render(sheet: Sheet) -> str:
-    """Return the headline, or else the title, then all that is not folded away."""
+def render(sheet: Sheet, *, everything: bool = False) -> str:
+    """Return the headline, or else the title, then what is not folded away, or *everything*."""
     lines = [_line(sheet.headline or sheet.title)]
     for part in sheet.parts:
         if not (isinstance(part, Fields) and (sheet.headline or part.folded)):
-            lines += _part(part)
+            lines += _part(part, everything=everything)
     return "\n".join(lines)
 
 
@@ -41,18 +41,19 @@ def _line(text: str) -> str:
     return one_line(text, LONGEST)
 
 
-def _part(part: Part) -> Iterator[str]:
+def _part(part: Part, *, everything: bool) -> Iterator[str]:
     if isinstance(part, str):
         yield _line(part)
     elif isinstance(part, Table):
-        if part.place == "everywhere":
-            yield from table_lines(part)
+        if (table := part.shown(everything=everything)) is not None:
+            yield from table_lines(table)
     elif isinstance(part, Block):
         yield from _block(part.name, part.text.splitlines())
     elif isinstance(part, Fields):
         yield from fields(part.record, part.without)
     else:
-        yield from _block(part.title, [line for one in part.parts for line in _part(one)])
+        inner = [line for one in part.parts for line in _part(one, everything=everything)]
+        yield from _block(part.title, inner)
 
 
 def _block(name: str, lines: Sequence[str]) -> Iterator[str]:
@@ -71,16 +72,18 @@ def table_lines(table: Table) -> Iterator[str]:
         if table.size > len(table.first):
             yield f"{indent}and {table.size - len(table.first)} more"
     else:
-        for i, line in enumerate(table.lines):
+        for i, line in enumerate(table.lines[: table.most]):
             yield _line(line)
             for remarks in table.remarks[i : i + 1]:
                 yield from (f"{REMARK}{_line(text)}" for text in remarks)
+        if len(table.lines) > (table.most or len(table.lines)):
+            yield f"and {len(table.lines) - len(table.first)} more"
 
 
 def _columns(table: Table) -> Iterator[str]:
     """Yield the rows, of each column as wide as its longest entry."""
     rows: Sequence[Row] = table.first
-    names = table.told
+    names = table.in_words
     texts = [cells(row, names, table.specs, CELL) for row in rows]
     rights = [are_numbers(name, rows) for name in names]
     widths = [max(map(len, column)) for column in zip(names, *texts, strict=True)]

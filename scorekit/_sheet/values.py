@@ -7,6 +7,7 @@ from typing import Any, TypeGuard
 
 import attrs
 
+from scorekit._core.text import rounded, spanned
 from scorekit._sheet.model import Estimate, Row, Scale, line_of
 from scorekit.errors import one_line
 
@@ -32,13 +33,32 @@ def number(value: float, spec: str = "") -> str:
     return f"{value:.0f}" if WHOLE <= abs(value) < WHOLE**3 else f"{value:.4g}"
 
 
+def estimate(value: float, interval: Any = None, sign: str = "") -> str:
+    """Return a number with its interval behind it, both with the decimals that this supports."""
+    if interval is None:
+        return number(value, f"{sign}.4g" if sign else "")
+    low, high = interval.low, interval.high
+    note = "" if interval.note is None else f" ({interval.note})"
+    return f"{rounded(value, low, high, sign)} {spanned(low, high, sign)}{note}"
+
+
+def level_of(interval: Any) -> str:
+    """Return the level of an interval."""
+    return f"{100 * interval.confidence_level:.4g} %"
+
+
+def counted(n: int, what: str, verb: str = "") -> str:
+    """Return how many there are of what, and what they do."""
+    return f"{n} {what}{'s' * (n != 1)}{verb}"
+
+
 def brief(value: object, spec: str = "") -> str:
     """Return a value as text; nothing for None, and for a picture."""
     if value is None or isinstance(value, Scale):
         return ""
     if isinstance(value, Estimate):
-        ends = "" if value.interval is None else f" {value.interval}"
-        return brief(value.value, value.spec or spec) + ends + (value.note and f" ({value.note})")
+        known = "" if value.value is None else estimate(value.value, value.interval, value.sign)
+        return known + (value.note and f" ({value.note})")
     if isinstance(value, float):
         return number(value, spec)
     if is_tuple(value):

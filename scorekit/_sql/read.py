@@ -629,14 +629,18 @@ class _Reader:
             chain.append(chain[-1].this)
         first = self.query(chain[-1].this, outer, ctes)
         query, names = first.query, first.names
+        union: SetOperation | None = None  # of a chain without brackets: one type for all
         for one in reversed(chain):
             arm = self.query(one.expression, outer, ctes).query
             widths = {len(part.outputs) for part in (query, arm) if not _has_star(part)}
             if len(widths) > 1:
                 error = RefusedError if tree.find(exp.Star) else InvalidError
                 raise error("the arms of a set operation differ in their width")
-            operator = _SET_OPERATIONS[type(one)]
-            query = SetOperation(operator, bool(one.args.get("distinct")), (query, arm))
+            operator, distinct = _SET_OPERATIONS[type(one)], bool(one.args.get("distinct"))
+            longer = union is not None and operator == "union" and distinct >= union.distinct
+            arms = (*union.arms, arm) if union is not None and longer else (query, arm)
+            query = SetOperation(operator, distinct, arms)
+            union = query if operator == "union" else None
         items = tuple(self._place(node, names) for node in _ordered_nodes(tree))
         return _Block(self._ordered(tree, query, items), names)
 
@@ -743,6 +747,8 @@ class _Reader:
         _check(clause, "expressions")
         keys: list[Scalar] = []
         for node in clause.expressions:
+            if isinstance(node, exp.Tuple) and not node.expressions:
+                raise UnreadError("GROUP BY without keys")
             if isinstance(node, (exp.Rollup, exp.Cube, exp.GroupingSets)):
                 raise UnreadError("several sets of keys")
             if scope.outer is not None and self._dialect == "sqlite":
@@ -979,21 +985,22 @@ class _Reader:
     ) -> Derived:
         """Read rows that are written out: each is a SELECT without FROM."""
         _check(node, "expressions", "alias")
-        query: Query | None = None
-        width = 0
+        arms: list[Select] = []
         for row in node.expressions:
             cells = row.expressions if isinstance(row, exp.Tuple) else [row]
             values = tuple(self.value(cell, _Scope(scope.outer, {})) for cell in cells)
             if not all(isinstance(one, Literal) for one in values):
                 raise UnreadError("VALUES that are computed")
-            if query is not None and len(values) != width:
-                raise UnreadError("rows of VALUES differ in their width")
-            width = len(values)
-            arm = Select((), outputs=values)
-            query = arm if query is None else SetOperation("union", False, (query, arm))  # noqa: FBT003 - a field
-        if query is None:
+            arms.append(Select((), outputs=values))
+        if not arms:
             raise UnreadError("VALUES without rows")
-        return self._derived(_Block(query, ("",) * width), alias, columns, scope)
+        names = ("",) * len(arms[0].outputs)
+        if any(len(arm.outputs) != len(names) for arm in arms):
+            raise UnreadError("rows of VALUES differ in their width")
+        whole = SetOperation("union", distinct=False, arms=tuple(arms))
+        return self._derived(
+            _Block(whole if len(arms) > 1 else arms[0], names), alias, columns, scope
+        )
 
     def _columns(self, alias: exp.Expr | None) -> tuple[str, ...]:
         """Return the names that an alias gives to columns."""

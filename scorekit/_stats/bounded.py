@@ -8,7 +8,6 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from scorekit._core.sums import exact_mean
 from scorekit.intervals import clustered_stderr
 
 DECIMAL_NOISE = 1e-9
@@ -17,11 +16,6 @@ DECIMAL_NOISE = 1e-9
 Floats: TypeAlias = NDArray[np.float64]
 Groups: TypeAlias = NDArray[np.int64]
 """The group of each value, numbered from 0."""
-
-
-def mean_of(values: Floats) -> float:
-    """Return the mean, its sum rounded once."""
-    return exact_mean(values)
 
 
 def grouped_error(values: Floats, groups: Groups) -> float:

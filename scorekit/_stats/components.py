@@ -6,7 +6,6 @@ import math
 from collections.abc import Iterator
 
 import numpy as np
-from numpy.typing import NDArray
 
 from scorekit._stats.bounded import Floats, Groups
 from scorekit.intervals import group_sums
@@ -138,9 +137,3 @@ def _designs(
             yield x, y, np.floor(((budget / x - task) / y - attempt) / judgement)
             yield x, np.floor((budget / x - task) / (attempt + y * judgement)), y
             yield np.floor(budget / (task + x * (attempt + y * judgement))), x, y
-
-
-def numbered(labels: list[object]) -> NDArray[np.int64]:
-    """Return a number from 0 for each label, equal ones alike."""
-    number_of: dict[object, int] = {}
-    return np.array([number_of.setdefault(label, len(number_of)) for label in labels], np.int64)

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from scorekit._core.attempts import Attempts
 from scorekit._stats.bounded import DECIMAL_NOISE, Floats
 from scorekit._stats.exact_tests import fall_p_values
+from scorekit.intervals import normal_quantile
 
 ERROR = 0.05
 """Chance that independent attempts are found to differ more between the runs than within."""
@@ -28,7 +29,7 @@ def are_contradicted(before: Attempts, after: Attempts, weakest: float, n_suites
     if farthest_rise <= weakest * (1.0 + DECIMAL_NOISE):
         return True
     kept = fall_p_values(before, after) >= farthest_rise * (1.0 - DECIMAL_NOISE)
-    return _dispersion(before, after, kept) > _upper_quantile(ERROR / n_suites)
+    return _dispersion(before, after, kept) > normal_quantile(1.0 - 2.0 * ERROR / n_suites)
 
 
 def _dispersion(before: Attempts, after: Attempts, kept: NDArray[np.bool_]) -> float:
@@ -73,9 +74,3 @@ def _moments(
     fourth = fourths * (one - 7.0 * two + 12.0 * three - 6.0 * four)
     fourth = fourth + squares * squares * (3.0 * two - 6.0 * three + 3.0 * four)
     return squares * (one - two), fourth
-
-
-def _upper_quantile(tail: float) -> float:
-    from scipy.special import ndtri
-
-    return -float(ndtri(tail))

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scorekit._core.roots import root
-from scorekit.intervals import Interval, t_quantile
+from scorekit.intervals import Interval, interval_around, t_quantile
 
 Floats: TypeAlias = NDArray[np.float64]
 Expected: TypeAlias = Callable[[Floats], tuple[float, Floats]]
@@ -67,16 +67,8 @@ def agreement(
             low = -root(lambda target: excess(-target), -agreement, 1.0 - NEAR, NEAR)
         if excess(1.0 - NEAR) > 0.0:
             high = root(excess, agreement, 1.0 - NEAR, NEAR)
-    return (
-        agreement,
-        error,
-        Interval(
-            low=min(low, agreement),
-            high=max(high, agreement),
-            confidence_level=confidence_level,
-            method="linearized likelihood",
-        ),
-    )
+    method = "linearized likelihood"
+    return agreement, error, interval_around(agreement, (low, high), confidence_level, method)
 
 
 def _deviance(counts: Floats, offsets: Floats, unseen: list[float]) -> float:

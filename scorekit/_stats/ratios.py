@@ -7,8 +7,9 @@ from operator import mul
 
 import numpy as np
 
+from scorekit._core.sums import exact_mean
 from scorekit._core.tails import MAX_LOG, ROUNDING
-from scorekit._stats.bounded import Floats, Groups, joint_reach, mean_of
+from scorekit._stats.bounded import Floats, Groups, joint_reach
 from scorekit.intervals import group_sums, t_quantile
 
 Ends = tuple[float, float]
@@ -43,7 +44,7 @@ def ratio_ends(ratio: float, top: Side, bottom: Side, correlation: float = 0.0) 
 
 def shared_error(first: Floats, second: Floats, groups: Groups) -> float:
     """Return the correlation of two means over the same groups; 0 where one is certain."""
-    parts = [group_sums(side - mean_of(side), groups) for side in (first, second)]
+    parts = [group_sums(side - exact_mean(side), groups) for side in (first, second)]
     sizes = math.hypot(*parts[0]) * math.hypot(*parts[1])
     return math.fsum(map(mul, *parts)) / sizes if sizes else 0.0
 

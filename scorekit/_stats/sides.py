@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from statistics import fmean
 from typing import Any, NamedTuple, TypeAlias
 
@@ -18,7 +18,6 @@ from scorekit.errors import refuse, shown
 from scorekit.records import (
     UNKNOWN,
     Cases,
-    CaseSql,
     Ends,
     Report,
     ReportScores,
@@ -30,30 +29,26 @@ from scorekit.records import (
 Sides: TypeAlias = tuple[Attempts, Attempts]
 """Baseline and current run."""
 
+Reach: TypeAlias = tuple[float | None, float, float]
+"""The mean score of a case, and the least and the highest it may be."""
+
+FEW_CASES = 3
+"""Cases in which repeats may differ on average such that some can be the same by chance."""
+
 PLAIN = frozenset({bool, int, float})
 """Types of scores that need no check of their own."""
 
 _PASS_AT_K = re.compile(r"pass@([1-9]\d{0,8})")
 
 
-class Side(NamedTuple):
-    """One run: the scores of each suite, and what only an instrument's failure is known of."""
+class Side(ReportScores):
+    """
+    One run: the scores of each suite, and what only an instrument's failure is known of.
 
-    suites: dict[SuiteKey, Cases]
-    failing: Mapping[tuple[SuiteKey, str], str]
-    """As in `ReportScores`."""
-    unsafe: dict[str, bool] | None
-    """As in `ReportScores`."""
-    only_flags: bool
-    """As in `ReportScores`."""
-    ends: dict[SuiteKey, dict[str, Ends]]
-    """As in `ReportScores`, of those included that have no score."""
-    sql: Mapping[str, CaseSql]
-    """As in `ReportScores`."""
-    is_judged: bool
-    """As in `ReportScores`."""
-    tags: Mapping[str, Mapping[str, str]]
-    """As in `ReportScores`."""
+    *ends* has the cases without a score too.
+    """
+
+    __slots__ = ()
 
     @classmethod
     def of(cls, scores: ReportScores) -> Side:
@@ -61,12 +56,11 @@ class Side(NamedTuple):
         ends = {suite: dict(cases) for suite, cases in scores.ends.items()}
         for suite, case_id in scores.failing:
             ends.setdefault(suite, {}).setdefault(case_id, ((0.0,), (1.0,)))
-        fields: dict[str, Any] = {**scores._asdict(), "ends": ends}
-        return cls(**fields)
+        return cls(*scores._replace(ends=ends))
 
-    def reaches(self, suite: SuiteKey) -> dict[str, tuple[float | None, float, float]]:
+    def reaches(self, suite: SuiteKey) -> dict[str, Reach]:
         """Return the mean score of each case, and the least and the highest it may be."""
-        found: dict[str, tuple[float | None, float, float]] = {}
+        found: dict[str, Reach] = {}
         known = CaseScores.of(self.suites.get(suite, {}))
         for case_id, mean in zip(known.case_ids, known.attempts.means.tolist(), strict=True):
             found[case_id] = mean, mean, mean
@@ -111,40 +105,36 @@ class Side(NamedTuple):
         tags = sides[0].tags
         return cls(suites, failing, unsafe if caught else None, flags, ends, sql, is_judged, tags)
 
-    @staticmethod
-    def are_copies(sides: Sequence[Side]) -> bool:
-        """Tell whether several repeats are the same in every case, by every metric."""
-        first, *others = sides
-        suites = dict.fromkeys(suite for side in sides for suite in (*side.suites, *side.ends))
-        return bool(others) and all(
-            first.reaches(suite) == other.reaches(suite) for suite in suites for other in others
-        )
-
     @property
     def metrics(self) -> dict[str, None]:
         """Return the metrics in it, in order, those included that failed throughout."""
         failing = sorted({metric for (metric, _), _ in self.failing})
         return dict.fromkeys([*(metric for metric, _ in self.suites), *failing])
 
-    def only(self, metrics: dict[str, None]) -> Side:
-        """Return the suites of these metrics, in their order."""
-        suites = {
-            suite: cases
-            for metric in metrics
-            for suite, cases in self.suites.items()
-            if suite[0] == metric
-        }
-        failing = {key: kind for key, kind in self.failing.items() if key[0][0] in metrics}
-        ends = {suite: cases for suite, cases in self.ends.items() if suite[0] in metrics}
-        return self._replace(suites=suites, failing=failing, ends=ends)
+    @property
+    def keys(self) -> dict[SuiteKey, None]:
+        """Return the suites in it, in order, also those of which nothing has a score."""
+        return dict.fromkeys((*self.suites, *self.ends))
 
-    def add_pass_at_k(self, name: str, metric: str, whose: str) -> None:
-        """Add the mean pass@k of each case, if that is what *metric* names."""
+    def renamed(self, names: Mapping[SuiteKey, SuiteKey]) -> Side:
+        """Return the suites that have a new name, in the order of these."""
+        return self._replace(
+            suites={name: self.suites[key] for key, name in names.items() if key in self.suites},
+            failing={(names[s], c): kind for (s, c), kind in self.failing.items() if s in names},
+            ends={name: self.ends[key] for key, name in names.items() if key in self.ends},
+        )
+
+    def only(self, metrics: Iterable[str]) -> Side:
+        """Return the suites of these metrics, in their order."""
+        return self.renamed({key: key for name in metrics for key in self.keys if key[0] == name})
+
+    def with_pass_at_k(self, name: str, metric: str, whose: str) -> Side:
+        """Return the same with the mean pass@k of each case, if that is what *metric* names."""
         words = _PASS_AT_K.fullmatch(metric)
         singles = {key: CaseScores.of(c) for key, c in self.suites.items() if key[0] == "pass@1"}
         if words is None or not singles:
-            return
-        k = int(words[1])
+            return self
+        k, suites, ends = int(words[1]), dict(self.suites), dict(self.ends)
         for (_, model), cases in singles.items():
             n = cases.attempts.sizes
             short = int(np.argmin(n))
@@ -154,14 +144,11 @@ class Side(NamedTuple):
                 owned = f"{n[short]} attempt{'' if n[short] == 1 else 's'}"
                 refuse(name, f"{most}, as {few} {owned}", metric)
             scores = score_each(n, cases.attempts.totals().astype(np.int64), k)
-            alone = Attempts(scores, np.ones_like(n))
-            self.suites[f"pass@{k}", model] = CaseScores(cases.case_ids, alone)
-            for case_id, (low, high) in self.ends.get(("pass@1", model), {}).items():
-                sizes = np.array([len(low), len(high), k])  # too few attempts: nothing is known
-                right = np.array([sum(low), sum(high), 0], np.int64)
-                ends = score_each(np.maximum(sizes, k), right, k).tolist()
-                reach = ((0.0,), (1.0,)) if len(low) < k else ((ends[0],), (ends[1],))
-                self.ends.setdefault((f"pass@{k}", model), {})[case_id] = reach
+            suites[metric, model] = CaseScores(cases.case_ids, Attempts(scores, np.ones_like(n)))
+            reaches = self.ends.get(("pass@1", model), {})
+            if reaches:
+                ends[metric, model] = {case: _pass_ends(*own, k) for case, own in reaches.items()}
+        return self._replace(suites=suites, ends=ends)
 
     @property
     def models(self) -> set[str | None]:
@@ -170,15 +157,7 @@ class Side(NamedTuple):
 
     def keyed(self, *, by_case: bool) -> Side:
         """Return the same, without the model where cases alone are to be paired."""
-        if not by_case:
-            return self
-        return self._replace(
-            suites={(metric, None): cases for (metric, _), cases in self.suites.items()},
-            failing={
-                ((metric, None), case): kind for ((metric, _), case), kind in self.failing.items()
-            },
-            ends={(metric, None): cases for (metric, _), cases in self.ends.items()},
-        )
+        return self.renamed({key: (key[0], None) for key in self.keys}) if by_case else self
 
     @property
     def case_ids(self) -> list[str]:
@@ -209,6 +188,39 @@ class Side(NamedTuple):
         return names[0] if len(names) == 1 else default
 
 
+def _pass_ends(low: Sequence[float], high: Sequence[float], k: int) -> Ends:
+    """Return the least and the highest pass@k of attempts; of too few nothing is known."""
+    if len(low) < k:
+        return (0.0,), (1.0,)
+    n, right = np.array([len(low), len(high)]), np.array([sum(low), sum(high)], np.int64)
+    first, last = score_each(n, right, k).tolist()
+    return (first,), (last,)
+
+
+def without_copies(olds: list[Side], news: list[Side]) -> tuple[list[Side], list[Side]]:
+    """
+    Return the reports of both sides, each once.
+
+    A report that is the same as another in every case is a copy of it, or both are of a system
+    that never varies.  Where reports that are not the same differ in a few cases, others are the
+    same by chance, and all are kept.
+    """
+    if len(olds) == len(news) == 1:
+        return olds, news
+    once, gaps = list[list[Side]](), list[int]()
+    for sides in (olds, news):
+        kept = list[tuple[Side, dict[tuple[SuiteKey, str], Reach]]]()
+        for side in sides:
+            scores = {(key, c): own for key in side.keys for c, own in side.reaches(key).items()}
+            if all(scores != other for _, other in kept):
+                gaps += [
+                    sum(old.get(c) != own for c, own in scores.items()) for _, old in kept[-1:]
+                ]
+                kept.append((side, scores))
+        once.append([side for side, _ in kept])
+    return (olds, news) if gaps and fmean(gaps) < FEW_CASES else (once[0], once[1])
+
+
 _KINDS = ("CodeReport", "SqlReport")
 _KIND = re.compile(r'\s*\{\s*"kind":\s*"(CodeReport|SqlReport)"')
 
@@ -235,7 +247,7 @@ def read_side(name: str, run: object) -> Side:
         kind = run.get("kind")
         if isinstance(kind, str) and kind in _KINDS:
             refuse(name, f"a report, as {kind}.from_json(text) returns it", run, TypeError)
-        scores = _from_mapping(name, by_id(f"a case of {name}", run))
+        scores = read_mapping(name, by_id(f"a case of {name}", run), (0.0, 1.0))
     if scores is None:
         domain = "a CodeReport, a SqlReport or a mapping from case to score"
         if hasattr(run, "columns"):
@@ -249,23 +261,31 @@ def read_side(name: str, run: object) -> Side:
     return Side.of(scores)
 
 
-def _from_mapping(name: str, run: Mapping[str, Any]) -> ReportScores:
+SCORE: SuiteKey = "score", None
+"""The suite of a mapping."""
+
+
+def read_mapping(name: str, run: Mapping[str, Any], bounds: tuple[float, float]) -> ReportScores:
     """Read scores by case; of missing ones both ends are kept."""
-    suite: SuiteKey = "score", None
+    values = list(run.values())
+    if set(map(type, values)) <= PLAIN and _are_scores(values, bounds):  # there can be many
+        column = np.array(values, dtype=np.float64)
+        attempts = Attempts(column, np.ones(column.size, np.int64))
+        return ReportScores({SCORE: CaseScores(tuple(run), attempts)})
     known: dict[str, tuple[float, ...]] = {}
     ends: dict[str, Ends] = {}
     for case, value in run.items():
         items = list(value) if is_ordered(value) else [value]
-        if set(map(type, items)) <= PLAIN and _are_scores(items):  # of which there can be many
+        if set(map(type, items)) <= PLAIN and _are_scores(items, bounds):
             known[case] = tuple(map(float, items))
             continue
         unknown = list(map(is_missing, items))
         if not any(unknown):
-            known[case] = _scores(name, case, value)
+            known[case] = _scores(name, case, value, bounds)
             continue
         low, high = (
-            _scores(name, case, [end if is_missing(item) else item for item in items])
-            for end in (0.0, 1.0)
+            _scores(name, case, [end if is_missing(item) else item for item in items], bounds)
+            for end in bounds
         )
         ends[case] = low, high
         if not all(unknown):
@@ -273,21 +293,25 @@ def _from_mapping(name: str, run: Mapping[str, Any]) -> ReportScores:
                 one for one, is_none in zip(low, unknown, strict=True) if not is_none
             )
     failing: dict[tuple[SuiteKey, str], str] = {
-        (suite, case): UNKNOWN for case in ends if case not in known
+        (SCORE, case): UNKNOWN for case in ends if case not in known
     }
-    return ReportScores({suite: known} if known else {}, failing, ends={suite: ends})
+    return ReportScores({SCORE: known} if known else {}, failing, ends={SCORE: ends})
 
 
-def _are_scores(items: list[Any]) -> bool:
+def _are_scores(items: list[Any], bounds: tuple[float, float]) -> bool:
     """Tell whether numbers are scores; where NaN is among them, their sum is NaN."""
-    return bool(items) and 0.0 <= min(items) <= max(items) <= 1.0 and not math.isnan(sum(items))
+    low, high = bounds
+    return bool(items) and low <= min(items) <= max(items) <= high and not math.isnan(sum(items))
 
 
-def _scores(side: str, case: object, value: object) -> tuple[float, ...]:
+def _scores(
+    side: str, case: object, value: object, bounds: tuple[float, float]
+) -> tuple[float, ...]:
     name = f"{side}[{shown(case)}]"
     if isinstance(value, str):
-        refuse(name, "a score in [0, 1], True, False, or a sequence of them", value, TypeError)
-    return check_scores(name, value, 0.0, 1.0)
+        domain = f"a score in [{bounds[0]:g}, {bounds[1]:g}], True, False, or a sequence of them"
+        refuse(name, domain, value, TypeError)
+    return check_scores(name, value, *bounds)
 
 
 class Paired(NamedTuple):

@@ -17,6 +17,7 @@ from scorekit.intervals import (
     clustered_stderr,
     design_effect,
     effective_groups,
+    interval_around,
     normal_quantile,
     t_quantile,
     wilson,
@@ -212,12 +213,7 @@ def single_task(
         n_tasks_used=1,
         stderr=None,
         stderr_same_tasks=None if variance is None else math.sqrt(max(variance, 0.0)),
-        interval=Interval(
-            low=min(low, score),
-            high=max(high, score),
-            confidence_level=confidence_level,
-            method=method,
-        ),
+        interval=interval_around(score, (low, high), confidence_level, method),
     )
 
 

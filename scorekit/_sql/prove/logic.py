@@ -955,6 +955,10 @@ class Facts:
         except (_OutOfWorkError, RecursionError):
             return term, NOTHING
 
+    def unconverted_type(self, value: Scalar) -> object:
+        """Return what values have in common of which a set operation converts none, or None."""
+        return self._reader.scalars.unconverted_type(value)
+
     def close(self, first: Scalar, second: Scalar) -> Rests | None:
         """Say whether two numbers are the same but for rounding, or both NULL."""
         self._ask()

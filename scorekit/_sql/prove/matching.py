@@ -7,7 +7,7 @@ from typing import Final, TypeAlias, TypeVar
 
 import attrs
 
-from scorekit._sql.kinds import NUMBERS
+from scorekit._sql.kinds import LOOSE_TYPES, NUMBERS
 from scorekit._sql.prove.logic import not_true
 from scorekit._sql.prove.normal import Arm, FullJoin, LeftJoins, Sorted, is_open
 from scorekit._sql.prove.rule import (
@@ -66,10 +66,6 @@ Names: TypeAlias = "dict[Node, Node]"
 Pairing: TypeAlias = "tuple[Names, list[tuple[Scalar, Scalar, tuple[Table, ...]]]]"
 """Names, and conditions of outer joins yet to be compared with the tables that are optional
 there."""
-
-
-def _by_place(width: int) -> Columns:
-    return tuple(frozenset((i,)) for i in range(width))
 
 
 class Matcher:
@@ -166,31 +162,29 @@ class Matcher:
             return None
         if len(first.arms) != len(second.arms):
             return None
+        both = first, second
+        converted = frozenset(
+            i for i in range(len(first.outputs)) if any(view.converts(one, i) for one in both)
+        )
+        wide = any(isinstance(one, Star) for arm in first.arms for one in arm.outputs)
+        n_fixed = int(first.operator == "except")
+        if converted and self._depth and view.dialect in LOOSE_TYPES:
+            n_fixed = len(first.arms)  # the first one decides how SQLite compares a column
         around = self._converted, self._close
         self._close = self._close and first.operator == "union" and not first.distinct
         self._converted |= {
-            i
-            for i in range(len(first.outputs))
-            if any(view.kind_of_output(one, i) not in NUMBERS for one in (first, second))
+            i for i in converted if any(view.kind_of_output(one, i) not in NUMBERS for one in both)
         }
-        found = self._paired_arms(first, second, view, identity=identity)
+        found = self._arms(
+            first.arms,
+            second.arms,
+            None,
+            view,
+            identity=identity or wide or first.operator != "union",
+            n_fixed=n_fixed,
+        )
         self._converted, self._close = around
         return found
-
-    def _paired_arms(
-        self, first: SetOperation, second: SetOperation, view: View, *, identity: bool
-    ) -> Columns | None:
-        if first.operator == "union":
-            wide = any(isinstance(one, Star) for arm in first.arms for one in arm.outputs)
-            return self._arms(first.arms, second.arms, None, view, identity=identity or wide)
-        ours, theirs = [*first.arms], [*second.arms]
-        if first.operator == "except":
-            pairs = zip(ours[:1], theirs[:1], strict=True)
-            if not all(self.same(*pair, view) for pair in pairs):
-                return None
-            ours, theirs = ours[1:], theirs[1:]
-        found = self._arms(ours, theirs, None, view, identity=True)
-        return None if found is None else _by_place(len(first.outputs))
 
     def _arms(
         self,
@@ -200,11 +194,12 @@ class Matcher:
         view: View,
         *,
         identity: bool,
+        n_fixed: int,
     ) -> Columns | None:
-        """Pair the arms of two unions so that the same columns are the same in each pair."""
+        """Pair arms, some in order, so that the same columns are the same in each pair."""
         if not ours:
             return columns
-        for i, other in enumerate(theirs):
+        for i, other in enumerate(theirs[:1] if n_fixed > 0 else theirs):
             found = self._queries(ours[0], other, view, identity=identity)
             if found is None:
                 continue
@@ -212,7 +207,7 @@ class Matcher:
             if not all(both):
                 continue
             left = [*theirs[:i], *theirs[i + 1 :]]
-            rest = self._arms(ours[1:], left, both, view, identity=identity)
+            rest = self._arms(ours[1:], left, both, view, identity=identity, n_fixed=n_fixed - 1)
             if rest is not None:
                 return rest
         return None
@@ -360,7 +355,8 @@ class Matcher:
         def is_same(i: int, mine: Scalar, j: int, other: Scalar) -> bool:
             if rows.same(mine, other, as_result=outermost):
                 return True
-            return close and self._sorting.isdisjoint((i, -1 - j)) and rows.close(mine, other)
+            free = self._sorting.isdisjoint((i, -1 - j)) and self._converted.isdisjoint((i, j))
+            return close and free and rows.close(mine, other)
 
         columns = tuple(
             frozenset(i for i, mine in enumerate(outputs[0]) if is_same(i, mine, j, other))

@@ -20,7 +20,7 @@ from scorekit._sql.kinds import Column as Declared
 from scorekit._sql.prove.arithmetic import NOTHING_SUMMED
 from scorekit._sql.prove.dependencies import Determined, Relation, at_most_one
 from scorekit._sql.prove.logic import Mode
-from scorekit._sql.prove.normal import Arm
+from scorekit._sql.prove.normal import Arm, Sorted
 from scorekit._sql.prove.scope import NOTHING, Rests, Scope
 from scorekit._sql.tree import (
     FALSE,
@@ -31,6 +31,7 @@ from scorekit._sql.tree import (
     Query,
     Scalar,
     Select,
+    SetOperation,
     Source,
     Table,
     conjunction,
@@ -40,6 +41,9 @@ from scorekit._sql.tree import (
 )
 
 _N = TypeVar("_N", bound=Node)
+
+UNKNOWN: Final = Declared("", "unknown", nullable=True)
+"""A column of which nothing is known."""
 
 
 @attrs.frozen
@@ -147,16 +151,29 @@ class View:
         """Return the kind of an output of a query."""
         return self._scope.kind_of_output(query, place)
 
-    def declared(self, value: Scalar) -> Declared | None:
-        """Return what the schema says of a column of a base table."""
-        return self._scope.column(value)
+    def declared(self, value: Scalar) -> Declared:
+        """Return what the schema says of a column of a base table, or that it is not known."""
+        return self._scope.column(value) or UNKNOWN
 
-    def holds(self, column: Scalar, what: str) -> bool:
+    def holds(self, column: Column, what: str) -> bool:
         """Take for granted that a column of a base table holds what its type leaves open."""
-        named = isinstance(column, Column) and column.source.table
-        return bool(named) and self.rely(
-            frozenset((f"{column.source.table}.{column.name} holds {what}",))  # type: ignore[attr-defined]
-        )
+        return self.rely(frozenset((f"{column.source.table}.{column.name} holds {what}",)))
+
+    def converts(self, query: SetOperation, place: int) -> bool:
+        """Say whether a set operation may convert values of an output to the type of others."""
+        types = self._types(query, place)
+        return None in types or len(types) > 1
+
+    def _types(self, query: Query, place: int) -> set[object]:
+        if isinstance(query, SetOperation):
+            return {one for arm in query.arms for one in self._types(arm, place)}
+        if isinstance(query, Sorted):
+            return self._types(query.query, place)
+        if not isinstance(query, Select) or place >= len(query.outputs):
+            return {None}
+        output = query.outputs[place]
+        facts = Relation.of(query.tables, (), self._scope).facts
+        return set() if output == NULL else {facts.unconverted_type(output)}
 
     def exact(self, value: Scalar, tables: Iterable[Table] = ()) -> bool:
         """Say whether equal values of an expression are the same to every function."""

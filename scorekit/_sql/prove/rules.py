@@ -8,8 +8,6 @@ WHEN), NULL and false are one.
 
 from __future__ import annotations
 
-import datetime as dt
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
@@ -42,8 +40,24 @@ from scorekit._sql.prove.rule import (
     uses,
     with_aggregates,
 )
-from scorekit._sql.prove.scalars import in_order, is_boolean, is_literal, number_of
+from scorekit._sql.prove.scalars import in_order, is_boolean, is_literal
 from scorekit._sql.prove.scope import derived_in
+from scorekit._sql.prove.texts import (
+    CUTS,
+    FOLDED,
+    ISO_MONTH,
+    ISO_START,
+    compared_part,
+    dated,
+    days_of,
+    holds_dates,
+    is_text,
+    looked_for,
+    month_of,
+    part_of_date,
+    text_of,
+    within,
+)
 from scorekit._sql.read import bare_columns
 from scorekit._sql.tree import (
     FALSE,
@@ -193,124 +207,18 @@ def without_double_not(node: Not, view: View) -> Node | None:
 
 # Dates and texts.
 
-_CUTS: Final = {
-    (1, 4): "%Y", (1, 7): "%Y-%m", (1, 10): "%Y-%m-%d", (6, 2): "%m", (9, 2): "%d",
-}  # fmt: skip
-"""Formats of a date by the place and the length of what they are of an ISO text."""
-_UNITS: Final = {"year": "%Y", "month": "%m", "day": "%d"}
-_TWO: Final = 2
-_ISO_START: Final = re.compile(r"(\d{4}(?:-\d{2})?)-?%\Z", re.ASCII)
-_ISO_MONTH: Final = re.compile(r"(?:%|____)-(\d{2})-(?:%|__)\Z", re.ASCII)
-
-
-def _dated(value: Scalar, view: View) -> Column | None:
-    """Return a column of days or times, or of texts, that a value is or is read as."""
-    while (
-        isinstance(value, Function)
-        and value.name in ("tsordstotimestamp", "tsordstodate")
-        and len(value.operands) == 1
-    ):
-        (value,) = value.operands
-    declared = view.declared(value)
-    dated = declared is not None and declared.kind in ("time", "text") and not declared.limits.form
-    return value if isinstance(value, Column) and dated else None
-
-
-def _holds_dates(column: Column, view: View, *, in_text: bool = False) -> bool:
-    """Say whether a column holds dates that are written as ISO texts are, or by its type."""
-    declared = view.declared(column)
-    bound = declared is not None and declared.kind == "time" and view.dialect not in LOOSE_TYPES
-    if bound and not (in_text and view.dialect != "mysql"):  # years of five digits
-        return True
-    timed = declared is not None and declared.kind == "time" and declared.limits.timed
-    return view.holds(column, "ISO times" if timed else "ISO dates")
-
-
-def _part_of_date(value: Scalar, view: View) -> tuple[Column, str, str] | None:
-    """Return a column, the format of a part of its dates, and what kind of value that is here."""
-    number = isinstance(value, Cast) and value.kind == "integer"
-    value = value.operand if isinstance(value, Cast) and number else value
-    if not isinstance(value, Function) or not value.operands:
-        return None
-    this, *others = value.operands
-    shown = isinstance(this, Cast) and this.kind == "text"
-    column = _dated(this.operand if isinstance(this, Cast) and shown else this, view)
-    if column is None:
-        return None
-    written, kind = "", "integer" if number else "text"
-    if value.name == "substring":
-        places = tuple(map(number_of, others))
-        shown = shown or view.kind(column) == "text" or view.dialect in ("sqlite", "mysql")
-        written = next((its for cut, its in _CUTS.items() if cut == places and shown), "")
-    elif value.name == "timetostr":
-        written = _text(others[0])
-    elif value.name == "timestamptrunc":
-        written, kind = (
-            {"YEAR": "%Y", "MONTH": "%Y-%m"}.get(value.form.removeprefix("unit="), ""),
-            "day",
-        )
-    else:
-        unit = value.form.removeprefix("this=").casefold()
-        written = _UNITS.get(unit if value.name == "extract" else value.name, "")
-        kind = "integer"
-    known = written in (_UNITS.values() if kind == "integer" else _CUTS.values())
-    return (column, written, kind) if known else None
-
-
-def _compared_part(other: Scalar, written: str, kind: str) -> str:
-    """Return what a part of a date is compared with as it would be written, if it can be."""
-    width = next(last for (_, last), its in _CUTS.items() if its == written)
-    if kind == "day":
-        text = _text(other.operand if isinstance(other, Cast) and other.kind == "time" else other)
-        return text[:width] if text[width:] == "-01-01"[width - 4 :] else ""
-    if kind == "integer":
-        return other.text.zfill(width) if is_literal(other, "integer") else ""  # type: ignore[attr-defined]
-    return _text(other) if len(_text(other)) == width else ""
-
-
-def _days_of(written: str, text: str) -> tuple[Scalar, Scalar] | None:
-    """Return the first day of a year, a month or a day that is written so, and the one after."""
-    try:
-        first = dt.datetime.strptime(text, written).date()  # noqa: DTZ007 - days without a zone
-    except ValueError:
-        return None
-    if first.year >= dt.MAXYEAR or first.strftime(written).zfill(len(text)) != text:
-        return None
-    after = first + dt.timedelta(1)
-    if written == "%Y-%m":
-        after = (first + dt.timedelta(31)).replace(day=1)
-    elif written == "%Y":
-        after = first.replace(year=first.year + 1)
-    return Literal("text", first.isoformat()), Literal("text", after.isoformat())
-
-
-def _within(
-    operator: str, column: Scalar, days: tuple[Scalar, Scalar], *, swapped: bool = False
-) -> Scalar:
-    """Return the condition that a part of a date compares to one that has these bounds."""
-    since, before = Comparison("<=", days[0], column), Comparison("<", column, days[1])
-    if operator in ("=", "<>"):
-        both = And((since, before))
-        return both if operator == "=" else Not(both)
-    if swapped:
-        return since if operator == "<=" else Comparison("<=", days[1], column)
-    return before if operator == "<=" else Comparison("<", column, days[0])
-
 
 @rule("part of a date cut out", Function)
 def cut_out_dates(node: Function, view: View) -> Node | None:
     """What SQLite writes of an ISO text is a part of it."""
-    of_date = node.name == "date" and len(node.operands) == 1
-    if view.dialect != "sqlite" or not (of_date or node.name == "timetostr"):
+    if view.dialect != "sqlite" or node.name not in ("date", "timetostr"):
         return None
-    column = _dated(node.operands[0], view)
-    last = node.operands[-1]
-    written = "%Y-%m-%d" if of_date else _text(last)
-    places = next((one for one, its in _CUTS.items() if its == written), None)
-    if column is None or places is None or not _holds_dates(column, view):
+    column = dated(node.operands[0], view) if node.operands else None
+    written = "%Y-%m-%d" if len(node.operands) == 1 else text_of(node.operands[-1])
+    places = next((one for one, its in CUTS.items() if its == written), None)
+    if column is None or places is None or not holds_dates(column, view):
         return None
-    declared = view.declared(column)
-    if written == "%Y-%m-%d" and declared is not None and not declared.limits.timed:
+    if written == "%Y-%m-%d" and not view.declared(column).limits.timed:
         return column
     return Function("substring", (column, *map(integer, places)))
 
@@ -321,48 +229,35 @@ def ranges_for_parts(node: Comparison, view: View) -> Node | None:
     before the first one after it; months of any year come in one order as texts and as numbers.
     """
     for one, other in ((node.left, node.right), (node.right, node.left)):
-        column, written, kind = _part_of_date(one, view) or (None, "", "")
-        text = _compared_part(other, written, kind) if column is not None else ""
-        if column is None or not text:
+        column, written, kind = part_of_date(one, view) or (None, "", "")
+        text = compared_part(other, written, kind) if column is not None else ""
+        days = days_of(written, text)
+        if column is None or days is None or not holds_dates(column, view, in_text=kind == "text"):
             continue
-        days, new = _days_of(written, text), None
-        if days is not None and written[:2] == "%Y":
-            new = _within(node.operator, column, days, swapped=one is node.right)
-        elif days is not None:
-            name = "month" if written == "%m" else "day"
-            both = Function(name, (column,)), integer(int(text))
-            left, right = both if one is node.left else both[::-1]
-            new = attrs.evolve(node, left=left, right=right)
-        return new if new and _holds_dates(column, view, in_text=kind == "text") else None
-    return None
-
-
-def _month_of(part: Scalar) -> tuple[Column, str] | None:
-    """Return the column whose month is equal to a number, and that as it is written."""
-    if not isinstance(part, Comparison) or part.operator != "=":
-        return None
-    for one, other in ((part.left, part.right), (part.right, part.left)):
-        column = one.operands[0] if isinstance(one, Function) and one.name == "month" else None
-        if isinstance(column, Column) and isinstance(other, Literal) and other.kind == "integer":
-            return column, other.text.zfill(2)
+        if written.startswith("%Y"):
+            return within(node.operator, column, days, swapped=one is node.right)
+        name = "month" if written == "%m" else "day"
+        both = Function(name, (column,)), integer(int(text))
+        left, right = both if one is node.left else both[::-1]
+        return attrs.evolve(node, left=left, right=right)
     return None
 
 
 @rule("month of a year compared", And)
-def ranges_for_months(node: And, view: View) -> Node | None:
+def ranges_for_months(node: And, _: View) -> Node | None:
     """The days of a month and of a year are those of the month of that year."""
     parts = conjuncts(conjunction(node.parts))
     for part in parts:
-        column, month = _month_of(part) or (None, "")
+        column, month = month_of(part) or (None, "")
         for since in parts if column is not None else ():
-            first = _text(since.left)[:4] if isinstance(since, Comparison) else ""
-            year, days = _days_of("%Y", first), _days_of("%Y-%m", f"{first}-{month}")
+            first = text_of(since.left)[:4] if isinstance(since, Comparison) else ""
+            year, days = days_of("%Y", first), days_of("%Y-%m", f"{first}-{month}")
             if column is None or year is None or days is None:
                 continue
-            both = conjuncts(_within("=", column, year))
-            if {*both} <= {*parts} and _holds_dates(column, view):
+            both = conjuncts(within("=", column, year))
+            if {*both} <= {*parts}:
                 rest = (one for one in parts if one not in (part, *both))
-                return conjunction((*rest, _within("=", column, days)))
+                return conjunction((*rest, within("=", column, days)))
     return None
 
 
@@ -371,71 +266,34 @@ def ranges_for_patterns(node: Like, view: View) -> Node | None:
     """A pattern of the beginning of ISO dates asks for their year or month."""
     operand = node.operand
     shown = isinstance(operand, Cast) and operand.kind == "text"
-    column = _dated(operand.operand if isinstance(operand, Cast) and shown else operand, view)
+    column = dated(operand.operand if isinstance(operand, Cast) and shown else operand, view)
     if column is None or node.escape is not None or node.operator != "like":
         return None
-    if not (shown or view.kind(column) == "text" or view.dialect in ("sqlite", "mysql")):
-        return None
-    start, month = (one.match(_text(node.pattern)) for one in (_ISO_START, _ISO_MONTH))
+    start, month = (one.match(text_of(node.pattern)) for one in (ISO_START, ISO_MONTH))
     found: Scalar | None = None
-    if month is not None and _days_of("%m", month[1]) is not None:
+    if month is not None and days_of("%m", month[1]) is not None:
         found = Comparison("=", Function("month", (column,)), integer(int(month[1])))
     elif start is not None:
-        days = _days_of("%Y-%m" if "-" in start[1] else "%Y", start[1])
-        found = _within("=", column, days) if days is not None else None
-    return found if found is not None and _holds_dates(column, view, in_text=True) else None
+        days = days_of("%Y-%m" if "-" in start[1] else "%Y", start[1])
+        found = within("=", column, days) if days is not None else None
+    return found if found is not None and holds_dates(column, view, in_text=True) else None
 
 
 @rule("last day of a range", Comparison, shown=False)
 def half_open_days(node: Comparison, view: View) -> Node | None:
     """No date lies between a day and the next."""
     column, last = (node.left, node.right) if node.operator == "<=" else (node.right, node.left)
-    declared = view.declared(column)
-    if node.operator not in ("<", "<=") or declared is None or not isinstance(column, Column):
+    if node.operator not in ("<", "<=") or not isinstance(column, Column):
         return None
-    if isinstance(last, Cast) and last.type == "DATE" and declared.kind == "time":
+    if isinstance(last, Cast) and last.type == "DATE" and view.kind(column) == "time":
         last = last.operand
-    days = _days_of("%Y-%m-%d", _text(last))
-    if days is None or declared.limits.timed or _dated(column, view) is None:
-        return None
-    if not _holds_dates(column, view):
+    days, declared = days_of("%Y-%m-%d", text_of(last)), view.declared(column)
+    timed = declared.kind == "time" and declared.limits.timed
+    if days is None or timed or dated(column, view) is None or not holds_dates(column, view):
         return None
     if node.operator == "<=":
         return Comparison("<", column, days[1])
     return Comparison("<=", days[1], column)
-
-
-_FOLDED: Final = {"lower": str.lower, "upper": str.upper}
-
-
-def _text(value: Scalar) -> str:
-    """Return the text that a literal is, and none for what is another value."""
-    return value.text if isinstance(value, Literal) and value.kind == "text" else ""
-
-
-def _is_text(value: Scalar, view: View) -> bool:
-    """Say whether a value is a column of texts that are compared as they are, or of its case."""
-    folded = isinstance(value, Function) and value.name in _FOLDED and view.dialect != "sqlite"
-    declared = view.declared(
-        value.operands[0] if isinstance(value, Function) and folded else value
-    )
-    if declared is None or declared.kind != "text" or declared.limits.padded:
-        return False
-    if view.dialect != "sqlite":
-        return view.dialect in ("postgres", "duckdb")
-    return not declared.limits.converts and view.holds(value, "text")
-
-
-def _looked_for(node: Comparison) -> tuple[Scalar, str] | None:
-    """Return a text that is compared or searched, and for what."""
-    for one, other in ((node.left, node.right), (node.right, node.left)):
-        if node.operator == "=" and _text(other):
-            return one, _text(other)
-        nought = {"<": integer(0), "<=": ONE}.get(node.operator) if one is node.right else None
-        nought = integer(0) if node.operator == "<>" else nought
-        if isinstance(one, Function) and one.name == "strposition" and other == nought:
-            return (one, _text(one.operands[1])) if len(one.operands) == _TWO else None
-    return None
 
 
 @rule("test of a text as LIKE", Comparison)
@@ -443,13 +301,13 @@ def patterns_for_tests(node: Comparison, view: View) -> Node | None:
     """Whether a text holds, begins with or is another one LIKE says as well, if it tells upper
     from lower case as the test does: in SQLite never, for ASCII letters.
     """
-    value, text = _looked_for(node) or (NULL, "")
+    value, text = looked_for(node) or (NULL, "")
     before = after = folded = ""
     whole = value
     while isinstance(whole, Function) and whole.operands:
         this, *places = whole.operands
-        if whole.name in _FOLDED and not folded:
-            if view.dialect != "sqlite":
+        if whole.name in FOLDED:
+            if view.dialect != "sqlite" or folded:
                 break
             folded = whole.name
         elif whole.name == "strposition" and whole is value:
@@ -459,39 +317,36 @@ def patterns_for_tests(node: Comparison, view: View) -> Node | None:
         else:
             return None
         whole = this
-    if whole is value or not text or not text.isascii() or set("%_\\").intersection(text):
+    if not (folded or after) or not text.isascii() or not text or {*"%_\\"} & {*text}:
         return None
-    if view.dialect != "sqlite":
-        told = after == "%"
-    elif folded:
-        told = _FOLDED[folded](text) == text
-    else:
-        told = text.lower() == text.upper()
-    if not told or not _is_text(whole, view):
-        return None
-    written = text.lower() if view.dialect == "sqlite" else text
-    return Like("like", whole, Literal("text", f"{before}{written}{after}"))
+    if view.dialect == "sqlite":
+        read = FOLDED[folded] if folded else str.swapcase
+        if read(text) != text:
+            return None
+        text = text.lower()
+    pattern = Literal("text", f"{before}{text}{after}")
+    return Like("like", whole, pattern) if is_text(whole, view) else None
 
 
 @rule("case of a text dropped", Function, Like, shown=False)
 def without_case(node: Function | Like, view: View) -> Node | None:
     """A text without capital letters is its own in lower case, and LIKE in SQLite sees no case."""
     if isinstance(node, Function):
-        text = _text(node.operands[0]) if node.name in _FOLDED and len(node.operands) == 1 else ""
-        return Literal("text", _FOLDED[node.name](text)) if text and text.isascii() else None
+        text = text_of(node.operands[0]) if node.name in FOLDED else ""
+        return Literal("text", FOLDED[node.name](text)) if text and text.isascii() else None
     this = node.operand
     if view.dialect != "sqlite" or node.operator != "like" or not isinstance(this, Function):
         return None
-    folded = this.name in _FOLDED and len(this.operands) == 1 and _is_text(this.operands[0], view)
+    folded = this.name in FOLDED and is_text(this.operands[0], view)
     return attrs.evolve(node, operand=this.operands[0]) if folded else None
 
 
 @rule("LIKE without a wildcard", Like)
 def equation_for_like(node: Like, view: View) -> Node | None:
     """A text that is like a pattern without wildcards is the pattern, where case matters."""
-    pattern = _text(node.pattern)
-    plain = node.operator == "like" and node.escape is None and not set("%_\\") & set(pattern)
-    if view.dialect == "sqlite" or not (plain and pattern) or not _is_text(node.operand, view):
+    pattern = text_of(node.pattern)
+    plain = node.operator == "like" and node.escape is None and not {*"%_\\"} & {*pattern}
+    if view.dialect == "sqlite" or not (plain and pattern and is_text(node.operand, view)):
         return None
     return Comparison("=", node.operand, node.pattern)
 
@@ -499,13 +354,13 @@ def equation_for_like(node: Like, view: View) -> Node | None:
 @rule("LIKE of a letter taken apart", Like)
 def cases_of_a_letter(node: Like, view: View) -> Node | None:
     """In SQLite what begins with a letter by LIKE begins with it in upper or in lower case."""
-    pattern = _text(node.pattern)
+    pattern = text_of(node.pattern)
     letter = pattern[:1]
     if view.dialect != "sqlite" or node.operator != "like" or node.escape is not None:
         return None
     if pattern != f"{letter}%" or not (letter.isascii() and letter.isalpha()):
         return None
-    if not _is_text(node.operand, view):
+    if not is_text(node.operand, view):
         return None
     first = Function("substring", (node.operand, ONE, ONE))
     texts = [Literal("text", one) for one in (letter.lower(), letter.upper())]
@@ -1364,6 +1219,8 @@ def _merged(select: Select, table: Derived, view: View) -> Select | None:
     arms = [arm for arm in arms_of(table.query) if isinstance(arm, Select)]
     if len(arms) != len(arms_of(table.query)):
         return None
+    if isinstance(table.query, SetOperation) and converted(table.query, view):
+        return None
     for arm in arms:
         if arm.distinct or arm.having != TRUE:
             return None
@@ -1444,17 +1301,25 @@ MAX_ARMS: Final = 12
 # Set operations.
 
 
+def converted(query: SetOperation, view: View) -> set[int]:
+    """Return the outputs of which a set operation may convert values to a type of its own."""
+    return {i for i in range(len(query.outputs)) if view.converts(query, i)}
+
+
 @rule("nested set operations flattened", SetOperation)
-def flat_set_operation(query: SetOperation, _: View) -> Node | None:
-    """UNION, UNION ALL and INTERSECT are associative; what drops duplicates at the end makes
-    dropping them in an arm needless.
+def flat_set_operation(query: SetOperation, view: View) -> Node | None:
+    """UNION, UNION ALL and INTERSECT are associative where an arm converts no values before the
+    others do; what drops duplicates at the end makes dropping them in an arm needless.
     """
     if query.operator == "except":
         return None
     arms: list[Query] = []
     for arm in query.arms:
         inner = arm if isinstance(arm, SetOperation) and arm.operator == query.operator else None
-        arms += inner.arms if inner and (query.distinct or not inner.distinct) else (arm,)
+        if inner and (query.distinct or not inner.distinct) and not converted(inner, view):
+            arms += inner.arms
+        else:
+            arms.append(arm)
     return attrs.evolve(query, arms=tuple(arms))
 
 
@@ -1488,19 +1353,7 @@ def _adds_nothing(arm: Query, union: SetOperation, view: View) -> bool:
         return False
     if not reads_no_rows(arm, view):
         return False
-    others = [other for other in union.arms if other is not arm]
-    return all(_of_one_type(arm, other, view) for other in others)
-
-
-def _of_one_type(first: Query, second: Query, view: View) -> bool:
-    kinds: list[list[str]] = []
-    outputs = first.outputs, second.outputs
-    for query, its in zip((first, second), outputs, strict=True):
-        kinds.append([view.kind_of_output(query, i) for i in range(len(its))])
-    return all(
-        NULL in pair or one == other != "unknown"
-        for *pair, one, other in zip(*outputs, *kinds, strict=True)
-    )
+    return not converted(union, view)
 
 
 def as_distinct(query: Query) -> Query:
@@ -1520,7 +1373,7 @@ def semi_for_set_operation(query: SetOperation, view: View) -> Node | None:
     if query.operator not in ("intersect", "except") or not query.distinct:
         return None
     first, *others = query.arms
-    if not isinstance(first, Select) or not _of_known_kinds(query, view):
+    if not isinstance(first, Select) or converted(query, view):
         return None
     source, width = view.fresh(), len(first.outputs)
     mine = tuple(Column(source, str(i)) for i in range(width))
@@ -1540,21 +1393,11 @@ def semi_for_set_operation(query: SetOperation, view: View) -> Node | None:
     return select
 
 
-def _of_known_kinds(query: SetOperation, view: View) -> bool:
-    """Say whether the columns are of one known type: what else an engine converts is not known."""
-    rows: list[tuple[str, ...]] = []
-    for arm in query.arms:
-        if not isinstance(arm, Select) or any(map(has_aggregate, arm.outputs)):
-            return False
-        rows.append(tuple(view.kind(output, arm.tables) for output in arm.outputs))
-    fits = {"integer", "natural", "text", "boolean", "time", "number"}
-    return all(row == rows[0] for row in rows) and fits.issuperset(rows[0])
-
-
 @rule("UNION ALL moved out of a derived table", Select)
 def pushed_into_union(select: Select, view: View) -> Node | None:
     """Joins, filters and outputs treat each row by itself: ``(a UNION ALL b) JOIN c`` is ``a JOIN
-    c UNION ALL b JOIN c``; a DISTINCT comes last.
+    c UNION ALL b JOIN c``; a DISTINCT comes last.  What is converted to one type for all arms is
+    only put out.
     """
     if select.keys is not None or select.aggregates:
         return None
@@ -1566,6 +1409,10 @@ def pushed_into_union(select: Select, view: View) -> Node | None:
             continue
         rest = attrs.evolve(select, tables=(*select.tables[:place], *select.tables[place + 1 :]))
         if is_open(rest):
+            continue
+        shown = tuple(one for one in select.outputs if not isinstance(one, Column))
+        seen = {*found_in(attrs.evolve(rest, outputs=shown), Column)}
+        if any(Column(table.source, str(i)) in seen for i in converted(query, view)):
             continue
         arms: list[Query] = []
         for arm in query.arms:

@@ -76,6 +76,7 @@ _TIME_TEXT = re.compile(
 )
 _DAY = re.compile(r"\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])\Z", re.ASCII)
 _PLAIN_TEXT = re.compile(r"(?:[!-~](?:[ -~]*[!-~])?)?\Z", re.ASCII)
+_VARYING = re.compile(r"(?i)n?varchar|text")
 _TESTS: Final = frozenset({"is", "nullsafeeq", "nullsafeneq"})
 
 
@@ -294,44 +295,46 @@ class Scalars:
             return ("boolean",)
         if isinstance(value, Apart):
             return self.type_of(value.value)
-        if isinstance(value, Column):
-            column = self.scope.column(value)
-            if column is None or column.limits.padded or column.limits.converts:
+        kind = self.scope.kind(value)
+        column = self.scope.column(value)
+        if column is not None:
+            limits = column.limits
+            if limits.padded or limits.converts:
                 return None
-            kind = {"natural": "integer"}.get(column.kind, column.kind)
-            if kind == "number":
-                return (kind, column.limits.scale)
-            return (kind,) if kind in ("integer", "real", "text", "boolean") else None
-        if isinstance(value, Cast):
-            varying = re.match(r"(?i)n?varchar|text", value.type)
-            return (value.kind,) if varying or value.kind in ("integer", "real") else None
-        if isinstance(value, Aggregate | Function) and self.family(value) == "text":
-            return ("text",)
-        if self.family(value) == "number" and self.is_whole(value):
-            return ("integer",)
-        return None
+            if kind in ("number", "time"):
+                return kind, limits.scale, limits.timed
+        if isinstance(value, Cast) and kind == "text" and not _VARYING.match(value.type):
+            return None
+        kind = "integer" if kind == "natural" else kind
+        return (kind,) if kind in ("integer", "real", "text", "boolean") else None
+
+    def unconverted_type(self, value: Scalar) -> object:
+        """Return what values have in common of which a set operation converts none, or None."""
+        affinity = self.affinity(value)
+        if self.dialect == "sqlite":
+            return (affinity,)
+        found = self.type_of(value)
+        return None if found is None else (found, affinity)
 
     def affinity(self, value: Scalar) -> object:
         """Return what makes SQLite convert the value that *value* is compared to, if anything."""
         if not self.loose:
             return None
-        if isinstance(value, Column) and self._is_stored(value):
+        query = self.scope.derived.get(value.source) if isinstance(value, Column) else None
+        if isinstance(value, Column) and query is not None and value.name.isdigit():
+            arms = query.arms if isinstance(query, SetOperation) else (query,)
+            several = {
+                self.affinity(arm.outputs[int(value.name)])
+                for arm in arms
+                if int(value.name) < len(arm.outputs)
+            }
+            return several.pop() if len(several) == 1 else value
+        if isinstance(value, Column):
             family = None if self._converts(value) else _FAMILY.get(self.scope.kind(value))
             return value if family is None else family == "text"
         if isinstance(value, Cast):
             return value.kind
         return value if isinstance(value, ScalarQuery | OpenName) else None
-
-    def _is_stored(self, value: Scalar) -> bool:
-        """Say whether a column is that of a table, and so converts what it is compared with."""
-        query = self.scope.derived.get(value.source) if isinstance(value, Column) else None
-        if query is None or not isinstance(value, Column):
-            return isinstance(value, Column)
-        arms = query.arms if isinstance(query, SetOperation) else (query,)
-        place = int(value.name) if value.name.isdigit() else -1
-        return all(
-            0 <= place < len(arm.outputs) and self._is_stored(arm.outputs[place]) for arm in arms
-        )
 
     def is_natural(self, value: Scalar) -> bool:
         """Say whether a value is never negative: a count, or of a type without signs."""
@@ -372,7 +375,7 @@ class Scalars:
         day = self.day(value)
         if day is not None:
             return day if self.family(other) == "time" else value
-        bound = not self.loose or self._is_stored(other)
+        bound = not self.loose or self.affinity(other) is False
         if isinstance(value, Literal) and value.kind == "text" and bound:
             whole = self.family(other) == "number" and _WHOLE_TEXT.match(value.text)
             return integer(int(value.text)) if whole else value
