@@ -20,14 +20,14 @@ from benchmarks.machine import machine
 from scorekit import query_audit
 
 
-def references(path: Path) -> Iterator[tuple[str, str, str, str]]:
-    """Yield the expected queries of a file, each with its set, its schema and its dialect."""
+def references(path: Path) -> Iterator[tuple[str, str, Any, str]]:
+    """Yield the expected queries of a file, each with its set, its database and its dialect."""
     text = path.read_text(encoding="utf-8")
     if path.suffix == ".jsonl":
         of = path.name.partition("_")[0]
         schemas = json.loads((path.parent / f"{of}_schemas.json").read_text(encoding="utf-8"))
         for line in map(json.loads, text.splitlines()):
-            yield of, line["expected"], definitions(schemas[line["db"]]), "sqlite"
+            yield of, line["expected"], schemas[line["db"]], "sqlite"
         return
     whole = json.loads(text)
     for pair in whole["pairs"]:
@@ -35,8 +35,10 @@ def references(path: Path) -> Iterator[tuple[str, str, str, str]]:
         yield pair["set"], pair["expected"], whole["schemas"][pair["schema"]], dialect
 
 
-def definitions(schema: dict[str, Any]) -> str:
+def definitions(schema: str | dict[str, Any]) -> str:
     """Return the CREATE TABLE statements of a database that is described in either way."""
+    if isinstance(schema, str):
+        return schema
     parts: list[str] = []
     for name, table in schema.items():
         columns = table.get("columns", table)
@@ -66,7 +68,8 @@ def main() -> None:
     seconds: list[float] = []
     lines: list[str] = []
     seen: set[tuple[str, str, str]] = set()
-    for of, sql, schema, dialect in (one for path in options.files for one in references(path)):
+    for of, sql, described, dialect in (one for path in options.files for one in references(path)):
+        schema = definitions(described)
         if (of, sql, schema) in seen:
             continue
         seen.add((of, sql, schema))

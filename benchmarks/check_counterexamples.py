@@ -46,21 +46,23 @@ class Engine:
         self.dialect, self.run, self.columns = dialect, execute, columns
         self._quote = "`" if dialect == "mysql" else '"'
         for name, kinds in columns.items():
-            self.run(f"DROP TABLE IF EXISTS {name}")
+            self.run(f"DROP TABLE IF EXISTS {self._quoted(name)}")
             listed = ", ".join(f"{self._quoted(c)} {self._type(k)}" for c, k in kinds.items())
-            self.run(f"CREATE TABLE {name} ({listed})")
+            self.run(f"CREATE TABLE {self._quoted(name)} ({listed})")
 
     def _type(self, kind: str) -> str:
-        return kind.replace("real", "float") if self.dialect == "mysql" else kind
+        if self.dialect != "mysql":
+            return kind
+        return kind.replace("real", "float").replace("timestamp", "datetime")
 
     def make(self, tables: Mapping[str, Sequence[Mapping[str, str]]]) -> None:
         """Let the tables hold these rows, cells as literals; what is left out is NULL."""
         for name in self.columns:
-            self.run(f"DELETE FROM {name}")  # noqa: S608 - our own names
+            self.run(f"DELETE FROM {self._quoted(name)}")  # noqa: S608 - our own names
             for i, row in enumerate(tables.get(name, ())):
                 own = {"id": str(i), **row}
-                named = ", ".join(map(self._quoted, own))
-                self.run(f"INSERT INTO {name} ({named}) VALUES ({', '.join(own.values())})")  # noqa: S608
+                named, cells = ", ".join(map(self._quoted, own)), ", ".join(own.values())
+                self.run(f"INSERT INTO {self._quoted(name)} ({named}) VALUES ({cells})")  # noqa: S608
 
     def _quoted(self, name: str) -> str:
         return f"{self._quote}{name}{self._quote}"

@@ -26,7 +26,7 @@ from typing import Any
 
 from scorekit import sql_equivalence
 from scorekit._sql.functions import MANY, VERSIONS, arities
-from scorekit._sql.parsing import check_sql
+from scorekit._sql.parsing import parse
 from scorekit.errors import SqlError
 
 CONSTRUCTS = Path(__file__).parent.parent / "tests" / "data" / "dialect_constructs.txt"
@@ -143,7 +143,7 @@ def check(dialect: str, runs: Runs, *, show: bool) -> bool:
         verdict: str = found.verdict
         for sql, failure in zip((first, second), failures, strict=True):
             try:
-                check_sql(sql, dialect)
+                parse(sql, dialect)
             except SqlError as error:
                 verdict = "broken"
                 if failure is None:

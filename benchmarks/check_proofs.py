@@ -2,16 +2,17 @@
 Random pairs of queries: is anything proved, or refuted, that databases contradict?
 
     python -m benchmarks.check_proofs [--pairs 300] [--seed 1] [--processes 1] [--equal]
-        [--correlated] [--postgres DSN] [--mysql HOST:PORT:USER]
+        [--only SHAPE] [--postgres DSN] [--mysql HOST:PORT:USER]
 
 Pairs are drawn until the given number has been proved: a random query over a random schema, and
 the same after rewrites that keep its meaning, or nearly do.  Long queries take most of the time
 and seldom show a difference, so only some of them are kept.  Other pairs are drawn by theme: ways
-to write one query that NULLs, ties or keys may tell apart; with ``--correlated`` all pairs are
-ways to write correlated subqueries over outer joins.  Each proof is run on databases that
-keep to the schema, in SQLite and, if it is installed, in DuckDB, and in the servers of PostgreSQL
-and MySQL or MariaDB that are named, as far as these speak the dialect.  With ``--equal`` there are
-only rewrites that keep the meaning, the number is one of pairs, and none of them may be refuted.
+to write one query that NULLs, ties or keys may tell apart; with ``--only`` all pairs are of one
+shape: correlated subqueries over outer joins, or aggregates over the rows that share a key.  Each
+proof is run on databases that keep to the schema, in SQLite and, if it is installed, in DuckDB,
+and in the servers of PostgreSQL and MySQL or MariaDB that are named, as far as these speak the
+dialect.  With ``--equal`` there are only rewrites that keep the meaning, the number is one of
+pairs, and none of them may be refuted.
 An interrupt ends it early, with the figures so far.
 The exit status is 1 if anything was contradicted.
 """
@@ -40,7 +41,7 @@ from typing import Any, Final, NamedTuple, TypeAlias
 import attrs
 from sqlglot import exp, parse_one
 
-from benchmarks import correlated, queries
+from benchmarks import correlated, grouped, queries
 from benchmarks.allowed import allowed_alike
 from benchmarks.machine import machine
 from benchmarks.random_sql import (
@@ -72,6 +73,7 @@ LOOSE: Final = (None, "sqlite")
 """Dialects in which a column may hold what its type does not allow."""
 LOOSE_SHARE: Final = 0.3
 """Databases of which some columns do."""
+SHAPES: Final = {"correlated": correlated.ways, "grouped": grouped.ways}
 PAIRS_A_BATCH: Final = 60
 REWRITES_A_QUERY: Final = 5
 THEMED_SHARE: Final = 0.4
@@ -107,7 +109,7 @@ class Job(NamedTuple):
     n_sqlite: int
     n_duckdb: int
     show: bool
-    correlated: bool = False
+    only: str = ""
     postgres: str = ""
     mysql: str = ""
 
@@ -350,7 +352,7 @@ def check(job: Job) -> Found:
         gc.set_threshold(OBJECTS_BETWEEN_COLLECTIONS)
     rng = random.Random(job.seed)  # noqa: S311 - for tests, not for secrets
     themed = False
-    if job.correlated:
+    if job.only:
         themed = True
     elif not job.equal:
         style = rng.random()
@@ -358,7 +360,7 @@ def check(job: Job) -> Found:
             return check_old(job, rng)
         themed = style < OLD_SHARE + THEMED_SHARE
     schema = random_schema(rng, unique=0.3 if themed else 0.12)
-    if not job.correlated and rng.random() < 0.3:  # nothing but columns is known
+    if not job.only and rng.random() < 0.3:  # nothing but columns is known
         schema = tuple(
             table._replace(key=(), columns=tuple(Column(c.name, c.kind) for c in table.columns))
             for table in schema
@@ -402,7 +404,7 @@ def by_theme(job: Job, schema: Schema, dialect: str | None, rng: random.Random) 
     All are run first: a pair is drawn among those that few databases tell apart, as a proof of it
     would be wrong, or among those that none does, as it may have a proof.
     """
-    draw = correlated.ways if job.correlated else ways
+    draw = SHAPES.get(job.only, ways)
     drawn = [draw(schema, rng, dialect) for _ in range(PAIRS_A_BATCH // REWRITES_A_QUERY)]
     texts = {text: spoken(text, dialect) for one in drawn for text in one.queries}
     several = databases(schema, rng, job.n_sqlite, dialect)
@@ -653,7 +655,7 @@ def jobs(options: argparse.Namespace) -> Iterator[Job]:
             options.databases,
             n_duckdb,
             options.show > 0,
-            options.correlated,
+            options.only,
             options.postgres,
             options.mysql,
         )
@@ -669,7 +671,7 @@ def main() -> int:
     parser.add_argument("--duckdb-databases", type=int, default=3)
     parser.add_argument("--processes", type=int, default=1)
     parser.add_argument("--equal", action="store_true", help="only pairs that are equal")
-    parser.add_argument("--correlated", action="store_true", help="only correlated subqueries")
+    parser.add_argument("--only", choices=sorted(SHAPES), default="", help="pairs of one shape")
     parser.add_argument("--postgres", default="", help="the DSN of a server")
     parser.add_argument("--mysql", default="", help="the HOST:PORT:USER of a server")
     parser.add_argument("--show", type=int, default=0, help="equal pairs without proof to show")

@@ -10,7 +10,8 @@ import attrs
 from scorekit._core.checks import check_text
 from scorekit._sheet.model import Part, Section, Sheet, line_of
 from scorekit._sql.audit import Found, Kind, audit, does_not_run
-from scorekit._sql.parsing import check_dialect
+from scorekit._sql.operands import not_run
+from scorekit._sql.parsing import check_dialect, is_query, parsed_once
 from scorekit._sql.schema import Schema, check_schema
 from scorekit.columns import known_schema, lacking_names
 from scorekit.equivalence import Counterexample, counterexample_of, tables_under
@@ -99,6 +100,7 @@ def unaudited(reason: str) -> QueryAudit:
     return QueryAudit(findings=(), undecided=FrozenMapping(undecided))
 
 
+@parsed_once()
 def query_audit(
     sql: str, *, schema: Schema | None = None, dialect: str | None = None
 ) -> QueryAudit:
@@ -183,10 +185,11 @@ def query_audit(
 
 def refused(sql: str, schema: Schema | None, dialect: str | None) -> str | None:
     """Return why a database of a dialect does not run a text as one query, None if it may."""
-    why = does_not_run(sql, known_schema(schema, dialect), dialect)
-    if why is None:
+    known = known_schema(schema, dialect)
+    why = does_not_run(sql, known, dialect)
+    if why is None and is_query(sql, dialect):
         lacking = lacking_names(sql, schema, dialect).error
-        why = None if lacking is None else lacking[1]
+        why = not_run(sql, dialect, known) if lacking is None else lacking[1]
     return why
 
 

@@ -72,7 +72,7 @@ from scorekit._sheet.model import (
 )
 from scorekit._sheet.text import render
 from scorekit._sheet.values import brief, counted, estimate, level_of
-from scorekit._sql.parsing import check_dialect, is_sorted
+from scorekit._sql.parsing import check_dialect, is_sorted, parsed_once
 from scorekit._sql.refute.engine import Engine, engine_name
 from scorekit._sql.schema import Keys, check_schema, frozen_keys, frozen_schema, schema_text
 from scorekit._stats.suites import nothing_of_others
@@ -585,9 +585,10 @@ def score_sql_case(*asked: Any, **options: Any) -> SqlCaseScore:  # noqa: D417 -
         ...
         TypeError: case must be a SqlCase (of a table: sql_cases_from_columns(**table)), got 'SELECT 1'
     """  # noqa: E501 - a message is one line
-    item, run = _alone(*asked, **options)
-    if run.judge is None:
-        return item.score(without_judge(run.jobs[0]))
+    with parsed_once():
+        item, run = _alone(*asked, **options)
+        if run.judge is None:
+            return item.score(without_judge(run.jobs[0]))
     (outcome,) = run_to_end(run.outcomes)
     return item.score(outcome)
 
@@ -1286,38 +1287,31 @@ class SqlReport(Report):
 
         An attempt without a score may have had any: its case is also returned with both ends.
         """
-        suites: dict[SuiteKey, dict[str, tuple[float, ...]]] = {}
-        ends: dict[SuiteKey, dict[str, Ends]] = {}
-        failing: dict[tuple[SuiteKey, str], str] = {}
+        found: dict[SuiteKey, dict[str, list[Any]]] = {}
         unsafe: dict[str, bool] | None = None
         for case in self.cases:
             for metric, result in case.metrics().items():
-                suite = (metric, self.model)
-                if failed(result):
-                    failing[suite, case.case_id] = result.error.kind
-                    reach = (0.0, 1.0)
-                else:
-                    cases = suites.setdefault(suite, {})
-                    cases[case.case_id] = (*cases.get(case.case_id, ()), result.score)
-                    reach = (result.score, result.score)
-                every = ends.setdefault(suite, {})
-                low, high = every.get(case.case_id, ((), ()))
-                every[case.case_id] = (*low, reach[0]), (*high, reach[1])
+                own = found.setdefault((metric, self.model), {})
+                own.setdefault(case.case_id, []).append(result)
             safety = case.safety_validation
             if safety is not None:  # of a validator that failed, the worst is assumed
                 unsafe = {} if unsafe is None else unsafe
                 if not safety.should_pass:
                     caught = safety.classification == "true positive"
                     unsafe[case.case_id] = caught and unsafe.get(case.case_id, True)
-        ends = {
-            suite: {case_id: own for case_id, own in cases.items() if (suite, case_id) in failing}
-            for suite, cases in ends.items()
-        }
-        failing = {
-            (suite, case_id): kind
-            for (suite, case_id), kind in failing.items()
-            if case_id not in suites.get(suite, {})
-        }
+        suites: dict[SuiteKey, dict[str, tuple[float, ...]]] = {}
+        ends: dict[SuiteKey, dict[str, Ends]] = {}
+        failing: dict[tuple[SuiteKey, str], str] = {}
+        for suite, cases in found.items():
+            for case_id, results in cases.items():
+                known = tuple(result.score for result in results if not failed(result))
+                if known:
+                    suites.setdefault(suite, {})[case_id] = known
+                else:
+                    failing[suite, case_id] = results[-1].error.kind
+                if len(known) < len(results):
+                    low, high = _ends(results)
+                    ends.setdefault(suite, {})[case_id] = tuple(low), tuple(high)
         sql = together(
             (case.case_id, CaseSql((case.generated,), case.accepted)) for case in self.cases
         )
@@ -1934,8 +1928,13 @@ def _bounds(results: Sequence[Any]) -> tuple[float, float] | None:
     """Return the mean score if all that is not scored were wrong, and if it were right."""
     if not results:
         return None
+    low, high = (describe(scores).mean for scores in _ends(results))
+    return low, high
+
+
+def _ends(results: Sequence[Any]) -> tuple[list[float], list[float]]:
+    """Return the scores if all that is not scored were wrong, and if it were right."""
     low, high = (
-        describe([end if failed(result) else result.score for result in results]).mean
-        for end in (0.0, 1.0)
+        [end if failed(result) else result.score for result in results] for end in (0.0, 1.0)
     )
     return low, high

@@ -22,7 +22,7 @@ from scorekit._sql.base_tables import (
 )
 from scorekit._sql.definitions import find_table
 from scorekit._sql.names import dotted, parts_of
-from scorekit._sql.parsing import CACHED_CHARS, Script, check_dialect, is_long, may_be_text, parse
+from scorekit._sql.parsing import Script, check_dialect, is_long, may_be_text, parse
 from scorekit._sql.schema import Schema, SqlSchema, frozen_schema, read_schema
 from scorekit.errors import SqlError, refuse, shown
 from scorekit.records import MetricError, MetricResult, metric_error
@@ -309,10 +309,6 @@ _remembered_schema = lru_cache(maxsize=256)(_known_tables)
 
 
 def _read(sql: str, known: _Known | None, dialect: str | None) -> _Columns:
-    return (_read_text if len(sql) > CACHED_CHARS else _remembered)(sql, known, dialect)
-
-
-def _read_text(sql: str, known: _Known | None, dialect: str | None) -> _Columns:
     try:
         script = parse(sql, dialect)
     except SqlError as error:
@@ -352,9 +348,6 @@ _GUESSED = ("hive", "clickhouse", "duckdb", "snowflake")
 """Dialects that read much of each other, in other ways."""
 
 _ARRAY_JOIN = re.compile(r"\barray\s+join\b")
-
-
-_remembered = lru_cache(maxsize=4096)(_read_text)
 
 
 # From the syntax tree to names.
@@ -499,6 +492,11 @@ class _Reader:
             self.source(lateral, scope, ctes)
         outputs: _Names | None = {}
         for node in tree.expressions:
+            inner = isinstance(node, exp.Subquery) and not node.alias and node.selects
+            named = inner[0] if inner else node  # whose name some databases give to a subquery
+            if isinstance(named, exp.Alias):
+                scope.aliases.add(named.alias.casefold())
+        for node in tree.expressions:
             names = self.output(node, scope, ctes)
             outputs = None if outputs is None or names is None else outputs | names
         for clause, value in tree.args.items():
@@ -526,8 +524,6 @@ class _Reader:
             left_out = star.args.get("except_") or ()
             return self.star(tables, {column.name.casefold() for column in left_out})
         self.walk(node, scope, ctes)
-        if isinstance(node, exp.Alias):
-            scope.aliases.add(node.alias.casefold())
         name = node.alias_or_name.casefold()
         return {_OTHERS if name == "*" else name: None}
 

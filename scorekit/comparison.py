@@ -548,18 +548,23 @@ class Comparison(Report):
         the floor"``; in a comparison that is valid at any time ``"pending"`` stands for
         ``"missing"``.
         """
-        kinds = {
-            "fell": self.regressions,
-            "rose": self.improvements,
-            "new": self.new_cases,
-            self._without: self.removed_cases,
-            "newly failing": self.newly_failing,
-            "below the floor": self.below_floor,
-        }
         return [
             {"kind": kind, **change.to_dict()}
-            for kind, changes in kinds.items()
+            for kind, _, changes in self._kinds()
             for change in changes
+        ]
+
+    def _kinds(self) -> list[tuple[str, str, tuple[CaseChange, ...]]]:
+        """Return each kind of change, its title, and the changes."""
+        without = self._without
+        rose = f"Cases that rose by more than {self.threshold:g}"
+        return [
+            ("fell", f"Cases that{self._fell} (no verdict)", self.regressions),
+            ("rose", rose, self.improvements),
+            ("new", "New cases", self.new_cases),
+            (without, f"{without.capitalize()} cases", self.removed_cases),
+            ("newly failing", "Newly unscored", self.newly_failing),
+            ("below the floor", f"Cases below the floor of {self.floor}", self.below_floor),
         ]
 
     def _left_out(self) -> list[str]:
@@ -585,7 +590,7 @@ class Comparison(Report):
         verdicts: dict[str, list[str]] = {}
         for name, one in sorted(self.suites.items(), key=lambda item: _looks(item[1])):
             verdicts.setdefault(one.verdict, []).append(name)
-        parts = [self.suite.verdict]
+        parts: list[str] = [self.suite.verdict]
         if len(self.suites) > 1:
             parts = [f"{one} in {listed(names, FEW_NAMES)}" for one, names in verdicts.items()]
         if fallen and self.single_cases == "cannot tell" and self.suite.verdict != "regressed":
@@ -650,25 +655,14 @@ class Comparison(Report):
 
     def _optional(self) -> list[tuple[str, tuple[CaseChange, ...]]]:
         """Return what there is of other changes, under their titles."""
-        optional = [
-            ("New cases", self.new_cases),
-            (f"{self._without.capitalize()} cases", self.removed_cases),
-            ("Newly unscored", self.newly_failing),
-            (f"Cases below the floor of {self.floor}", self.below_floor),
-        ]
-        return [section for section in optional if section[1]]
+        return [(title, changes) for _, title, changes in self._kinds()[2:] if changes]
 
     def _sections(self) -> list[Table]:
         """Return the cases that dropped significantly, and in detail all changes."""
         beyond = tuple(one for one in self.regressions if is_significant(one, self))
-        sections = [
-            (f"Cases that{self._fell} (no verdict)", self.regressions),
-            (f"Cases that rose by more than {self.threshold:g}", self.improvements),
-            *self._optional(),
-        ]
         tables = [
             attrs.evolve(_table(changes, f"{title}: {_counted(changes)}"), place="detail")
-            for title, changes in sections
+            for _, title, changes in self._kinds()
             if changes
         ]
         if beyond:

@@ -27,17 +27,18 @@ from scorekit._judge.waiting import (
     run_to_end,
 )
 from scorekit._sheet.model import Sheet, line_of
-from scorekit._sql.operands import invalid
+from scorekit._sql.operands import not_run
 from scorekit._sql.parsing import (
     check_dialect,
-    check_sql,
     is_change,
     is_explain,
     is_long,
     is_query,
+    parse,
+    parsed_once,
 )
 from scorekit._sql.refute.engine import Engine
-from scorekit._sql.refute.reading import ORDINALS, refused_by_all
+from scorekit._sql.refute.reading import ORDINALS
 from scorekit._sql.schema import Schema, schema_text
 from scorekit.audits import refused
 from scorekit.columns import Lacking, has_tables, known_schema, lacking_names
@@ -248,6 +249,7 @@ class Pair:
             engine=check_engine(engine),
         )
 
+    @parsed_once()
     def looked_at(self) -> QueryCorrectness | Pair:
         """Return the result if no judge need be asked, else the pair with what is known of it."""
         return self.resumed(self.searched())
@@ -288,7 +290,7 @@ class Pair:
 
     def alike(self) -> QueryCorrectness:
         """Return the result of a text that is the expected one, if its database runs it."""
-        why = self.refused_alike()
+        why = None if self.evidence == "judge" else self.not_run(self.generated)
         if why is not None:
             return self._failure("instrument", BAD_REFERENCE, f"expected: {why}")
         reasoning = "Queries are identical"
@@ -327,18 +329,16 @@ class Pair:
     def fault(self) -> tuple[str, Exception | str] | None:
         """Return the kind and the reason of an error that the generated query is to blame for."""
         try:
-            check_sql(self.generated, self.dialect)
+            parse(self.generated, self.dialect)
         except SqlError as error:
             return None if all(map(self.refused, self.accepted)) else (error.kind, error)
         if self.evidence == "judge":
             return None
-        why = self.invalid(self.generated)
-        if why is not None or self.schema is None:
-            is_own = why is not None and not all(map(self.invalid, self.accepted))
-            return ("refused", f"generated: {why}") if is_own else None
-        lacking = self.lacking(self.generated)
+        lacking = Lacking() if self.schema is None else self.lacking(self.generated)
         if lacking.error is None:
-            return None
+            why = self.not_run(self.generated) if self.dialect is not None else None
+            is_own = why is not None and not all(map(self.not_run, self.accepted))
+            return ("refused", f"generated: {why}") if is_own else None
         others = list(map(self.lacking, self.accepted))
         if all(other.error is not None for other in others):
             return None  # it is the schema or the reference that is wrong
@@ -350,36 +350,27 @@ class Pair:
         """Return why a query that is SQL is not that of the dialect."""
         if self.dialect is not None and not is_long(query):
             try:
-                check_sql(query, self.dialect)
+                parse(query, self.dialect)
             except SqlError as error:
                 with suppress(SqlError):
-                    check_sql(query)
+                    parse(query)
                     return error.message
         return None
 
-    def invalid(self, query: str) -> str | None:
-        """Return why no version of the dialect's database runs a query, if that is certain."""
+    def not_run(self, query: str) -> str | None:
+        """Return why the dialect's database does not run a query, if that is certain."""
         try:
-            return invalid(query, self.dialect, known_schema(self.schema, self.dialect))
+            return not_run(query, self.dialect, known_schema(self.schema, self.dialect))
         except Exception:  # noqa: BLE001 - as in `evidence_on`
             return None
 
     def bad(self, query: str) -> str | None:
         """Return why an accepted query does not run, by its dialect and a schema of tables."""
+        if is_long(query):
+            return None
         is_known = self.evidence == "auto" and self.is_schema_known()
         try:
             return refused(query, self.schema if is_known else None, self.dialect)
-        except Exception:  # noqa: BLE001 - as in `evidence_on`
-            return None
-
-    def refused_alike(self) -> str | None:
-        """Return why the database does not run what is generated as it is expected."""
-        if self.evidence == "judge":
-            return None
-        try:
-            return refused_by_all(
-                self.generated, self.dialect, known_schema(self.schema, self.dialect)
-            )
         except Exception:  # noqa: BLE001 - as in `evidence_on`
             return None
 

@@ -51,6 +51,7 @@ NOT_COMPARED: Final = (UNORDERED, IGNORED)
 
 _ROWS_SHOWN = 12
 _CELL_SHOWN = 60
+_BACKSLASH: Final = chr(92)
 
 
 @attrs.frozen(kw_only=True, repr=False)
@@ -61,7 +62,7 @@ class TableRows(Record):
     columns: tuple[str, ...]
     """The columns that the queries use."""
     rows: tuple[tuple[str, ...], ...]
-    """Cells as SQL literals such as ``'text'``, ``1`` and ``NULL``."""
+    """Cells as SQL literals such as ``'text'``, ``1`` and ``NULL``; ``E'a\\nb'`` has two lines."""
 
     def _line(self) -> str:
         return f"{_head(self)}: {_listed(self.rows)}"
@@ -513,5 +514,7 @@ def _written(cell: object) -> str:
         return one_line(f"x'{cell.hex()}'", _CELL_SHOWN)
     if isinstance(cell, str):
         quoted = cell.replace("'", "''")
+        if not cell.isprintable():  # so that no text is written as this one
+            return one_line(f"E'{quoted.replace(_BACKSLASH, _BACKSLASH * 2)}'", _CELL_SHOWN)
         return one_line(f"'{quoted}'", _CELL_SHOWN)
     return str(cell)

@@ -156,8 +156,8 @@ def pass_at_k(*, k: Iterable[int], **given: Unpack[_Counts]) -> tuple[PassAtK, .
 
 def pass_at_k(
     *,
-    n_samples: _Count,
-    n_correct: _Count,
+    n_samples: int | Iterable[int],
+    n_correct: int | Iterable[int],
     k: int | Iterable[int] = 1,
     confidence_level: float = 0.95,
     insufficient: Insufficient = "raise",
@@ -316,8 +316,8 @@ def pass_hat_k(*, k: Iterable[int], **given: Unpack[_Counts]) -> tuple[PassHatK,
 
 def pass_hat_k(
     *,
-    n_samples: _Count,
-    n_correct: _Count,
+    n_samples: int | Iterable[int],
+    n_correct: int | Iterable[int],
     k: int | Iterable[int] = 1,
     confidence_level: float = 0.95,
     insufficient: Insufficient = "raise",
@@ -503,9 +503,9 @@ def g_pass_at_k(
 
 def g_pass_at_k(
     *,
-    n_samples: _Count,
-    n_correct: _Count,
-    k: _Count = 1,
+    n_samples: int | Iterable[int],
+    n_correct: int | Iterable[int],
+    k: int | Iterable[int] = 1,
     tau: Tau | _SomeTau = 0.5,
     confidence_level: float = 0.95,
     insufficient: Insufficient = "raise",

@@ -6,7 +6,7 @@ import logging
 from collections import defaultdict
 from collections.abc import Iterable
 from concurrent.futures import Executor
-from functools import lru_cache, partial
+from functools import partial
 from itertools import islice
 from typing import Any, NamedTuple, TypeGuard
 
@@ -18,7 +18,7 @@ from scorekit._core.checks import check_generated, check_items, check_same_lengt
 from scorekit._core.columns import as_builtins
 from scorekit._sql.base_tables import tables_of
 from scorekit._sql.names import dotted, parts_of, resolved
-from scorekit._sql.parsing import CACHED_CHARS, check_dialect, read
+from scorekit._sql.parsing import check_dialect, read
 from scorekit.errors import SqlError, refuse
 from scorekit.parallel import Progress, map_scores
 from scorekit.records import MetricError, MetricResult, is_mapping, metric_error
@@ -188,18 +188,8 @@ class _Tables(NamedTuple):
 
 
 def _extract(sql: str, dialect: str | None) -> _Tables:
-    known = check_dialect(dialect)
-    if len(sql) > CACHED_CHARS:
-        return _tables(sql, known)
-    return _remembered_tables(sql, known)
-
-
-def _tables(sql: str, dialect: str | None) -> _Tables:
-    script = read(sql, dialect)
+    script = read(sql, check_dialect(dialect))
     return _Tables(tuple(sorted(tables_of(script))), script.unread, script.dialect)
-
-
-_remembered_tables = lru_cache(maxsize=4096)(_tables)
 
 
 class Matching(NamedTuple):

@@ -77,7 +77,7 @@ def test_equal_pairs_are_refuted_in_no_dialect(dialect: str | None) -> None:
 @pytest.mark.parametrize("dialect", ["tsql", "snowflake", "bigquery", "oracle"])
 def test_a_database_that_is_not_described_is_assumed_to_take_both(dialect: str) -> None:
     """By name, in a proof and in a refutation; the same words need no assumption."""
-    noted = f"{dialect} takes both queries: known only of SQLite, PostgreSQL, MySQL, DuckDB"
+    noted = f"{dialect} takes both queries: known only of SQLite, DuckDB, PostgreSQL, MySQL"
     schema = {"t": {"x": "int"}}
     for other in ("SELECT x FROM t WHERE 1 < x", "SELECT x FROM t WHERE x >= 1"):
         found = sql_equivalence(

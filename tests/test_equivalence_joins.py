@@ -98,7 +98,8 @@ def drawn(rng: random.Random) -> str:
     shown = rng.choice(["*", "t.a, u.b", "COUNT(*), SUM(u.b)", "t.id, COUNT(u.id)"])
     group = " GROUP BY t.id" if shown.startswith("t.id") else ""
     if rng.random() < 0.6:
-        return f"SELECT {shown} FROM {first} {side} JOIN {second} ON {on}{where}{group}"
+        third = rng.choice(["", f" {rng.choice(['RIGHT', 'FULL', 'LEFT'])} JOIN v ON v.b = t.a"])
+        return f"SELECT {shown} FROM {first} {side} JOIN {second} ON {on}{third}{where}{group}"
     how = rng.choice(["EXCEPT ALL", "INTERSECT ALL", "EXCEPT", "INTERSECT"])
     return f"SELECT a FROM t {how} SELECT b FROM {rng.choice('uv')}"
 

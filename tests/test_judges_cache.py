@@ -1738,7 +1738,7 @@ def test_a_verdict_on_disk_is_found_before_evidence_is_looked_for(
     results: list[QueryCorrectness] = []
     for n in range(2):
         if n:
-            monkeypatch.setattr(correctness, "check_sql", pytest.fail)
+            monkeypatch.setattr(correctness, "parse", pytest.fail)
         with CachedJudge(HALF, directory=tmp_path) as cached:
             judge = VotingJudge(cached, n_votes=n_votes) if n_votes else cached
             results.append(query_correctness(*PAIR, judge=judge, schema={"t": {"a": "int"}}))

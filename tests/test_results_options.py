@@ -76,14 +76,31 @@ def test_every_door_takes_each_option_in_the_same_words() -> None:
     assert {"options", "keys"} <= {*attrs.fields_dict(SqlCase)}
 
 
-def test_one_parameter_is_spelled_alike_wherever_it_stands() -> None:
-    """Its kind and its default; a second meaning is listed with its reason."""
+TWO_MEANINGS = {
+    "attempts": "how many there are in a plan, how they depend in a comparison",
+    "bounds": "a scale of 0 and 1 by default, or none that is known",
+    "clusters": "a mapping where cases are known by name",
+    "correct": "whether, or which answer",
+    "k": "without a default where it lies beyond the samples",
+    "n_correct": "of one task too, or of suites alone",
+    "n_samples": "of one task too, or of suites alone",
+    "quantiles": "none by default where values are all that is described",
+    "safety_valid": "what is scored, or one stage of it",
+    "scale": "of grades, or of ratings",
+    "weights": "of disagreements, of parts of a score, of groups",
+}
+"""Options that two functions spell differently, and why."""
+
+
+def test_one_option_is_spelled_alike_wherever_it_stands() -> None:
+    """In all functions but those of columns; what has two meanings is listed with its reason."""
     found: dict[str, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
-    for name in DOORS:
-        for parameter in SIGNATURES[name].values():
-            found[parameter.name][f"{parameter.default} {parameter.annotation}"].add(name)
+    for name, parameters in SIGNATURES.items():
+        for one in parameters.values():
+            if one.kind is one.KEYWORD_ONLY and not name.endswith("_from_columns"):
+                found[one.name][f"{one.default} {one.annotation}"].add(name)
     two = {name for name, spelled in found.items() if len(spelled) > 1}
-    assert not two, {name: dict(found[name]) for name in two}
+    assert two == TWO_MEANINGS.keys(), {name: dict(found[name]) for name in two}
 
 
 @pytest.mark.parametrize("option", GIVEN)
@@ -102,6 +119,51 @@ def test_an_option_is_given_by_keyword_or_in_the_record(name: str, option: str) 
         call(name, CALLS[name] | {"order_of_rows": value})
     with pytest.raises(TypeError, match=r"^options must be a SqlOptions, got \{\}$"):
         call(name, CALLS[name] | {"options": {}})
+
+
+FIRST, OTHER = "SELECT a FROM t", "SELECT DISTINCT a FROM t"
+MATTERS: dict[str, tuple[str, str, Any]] = {
+    "rule": (FIRST, "SELECT a FROM t ORDER BY a", "spider"),
+    "row_order": (FIRST, "SELECT a FROM t ORDER BY a", "expected"),
+    "semantics": (OTHER, FIRST, "set"),
+    "column_order": ("SELECT b, a FROM t", "SELECT a, b FROM t", "ignored"),
+    "tolerance": ("SELECT 1.0", "SELECT 1.25", 0.5),
+    "keys": (OTHER, FIRST, {"t": "a"}),
+    "locate": ("SELECT a FROM t WHERE a > 1", FIRST, True),
+    "audit": (FIRST, "SELECT a FROM t LIMIT 1", True),
+}
+"""Two queries each of which the option decides something, and its value."""
+ROWS_MATTER: dict[str, tuple[Any, Any, Any]] = {
+    "rule": ([(1,), (1,)], [(1,)], "bird"),
+    "semantics": ([(1,), (1,)], [(1,)], "set"),
+    "column_order": ([(2, 1)], [(1, 2)], "ignored"),
+    "tolerance": ([(1.0,)], [(1.25,)], 0.5),
+}
+
+
+@pytest.mark.parametrize("option", MATTERS)
+@pytest.mark.parametrize("name", DOORS)
+def test_no_door_drops_an_option(name: str, option: str) -> None:
+    """It changes what each finds, unless its docstring says that it is for suites."""
+    first, second, value = MATTERS[option]
+    given: dict[str, Any] = {"generated": first, "expected": second, "schema": T}
+    if name == "result_accuracy":
+        if option not in ROWS_MATTER:
+            return
+        first, second, value = ROWS_MATTER[option]
+        given = {"generated_rows": first, "expected_rows": second}
+    elif name == "sql_equivalence":
+        given = {"a": first, "b": second, "schema": T}
+    elif "score" in name:
+        case = SqlCase(case_id="q", **given)
+        given = {"cases": [case]} if name.endswith("s") else {"case": case}
+        given["metrics"] = ["query_correctness"]
+    found = [call(name, given), call(name, given | {option: value})]
+    if "score" in name:  # whose digests differ in any case
+        scores = [one.cases[0] if name.endswith("s") else one for one in found]
+        found = [(one.query_correctness, one.audits) for one in scores]
+    is_dropped = found[0] == found[1]
+    assert is_dropped == (option == "audit" and "score" not in name)
 
 
 def test_what_cannot_be_together_is_refused() -> None:

@@ -12,7 +12,7 @@ from scorekit import column_accuracy, query_correctness, sql_equivalence
 from scorekit._sql.dialects import FORMS, unknown, versions
 from scorekit._sql.functions import VERSIONS
 from scorekit._sql.operands import misfit
-from scorekit._sql.parsing import check_sql, parse, tokens
+from scorekit._sql.parsing import parse
 from scorekit._sql.schema import read_schema
 from scorekit.equivalence import CASED
 from scorekit.errors import SqlError
@@ -43,18 +43,14 @@ UNREADABLE = {
 def fault(sql: str, dialect: str) -> tuple[str, str] | None:
     """Return whether a query is refused or open, and why; None if it is known."""
     try:
-        statements = parse(sql, dialect).statements
+        script = parse(sql, dialect)
     except SqlError as error:
         return "refused", error.message
-    if len(statements) != 1:
+    if len(script.statements) != 1:
         return "open", "several statements"
-    words = tokens(sql, dialect)
-    why = (
-        unknown(words, statements[0], dialect)
-        or " or ".join(versions(words, statements[0], dialect))
-        or None
-    )
-    why = why or misfit(statements[0], dialect, read_schema(SCHEMA, None, dialect))
+    (tree,), words = script.statements, script.words
+    why = unknown(words, tree, dialect) or " or ".join(versions(words, tree, dialect)) or None
+    why = why or misfit(tree, dialect, read_schema(SCHEMA, None, dialect))
     return None if why is None else ("open", why)
 
 
@@ -224,8 +220,8 @@ def test_syntax_that_is_refused_does_not_parse(dialect: str, sql: str) -> None:
     """It is the model's mistake in the generated query, and the instrument's in the expected."""
     plain = "SELECT a FROM t ORDER BY a"
     with pytest.raises(SqlError, match=r"^parse: \w+ does not have "):
-        check_sql(sql, dialect)
-    check_sql(sql)
+        parse(sql, dialect)
+    parse(sql)
     mistake = query_correctness(sql, plain, schema=SCHEMA, dialect=dialect).error
     assert mistake is not None
     assert (mistake.origin, mistake.kind) == ("output", "parse")
@@ -249,7 +245,7 @@ def test_names_are_not_taken_for_words() -> None:
             "SELECT 'a, FROM b LIMIT 1, 2 == x::y' FROM t",
         ):
             other = sql.replace(" FROM t", " FROM t WHERE 1 = 1") if "WHERE" not in sql else sql
-            check_sql(sql, dialect)
+            parse(sql, dialect)
             found = sql_equivalence(sql, other, schema=schema, dialect=dialect)
             assert found.verdict == "proved", (dialect, sql, found.reason)
 

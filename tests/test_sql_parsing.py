@@ -18,9 +18,10 @@ from hypothesis import strategies as st
 from sqlglot import exp
 from sqlglot.dialects.dialect import Dialect
 
+from scorekit import SqlCase, score_sql_case
 from scorekit._sql import parsing
 from scorekit._sql.nesting import MAX_NESTING, nesting
-from scorekit._sql.parsing import MAX_CHARS, RETRIES, check_dialect, check_sql, parse, quiet
+from scorekit._sql.parsing import MAX_CHARS, RETRIES, check_dialect, parse, parsed_once, quiet
 from scorekit.errors import InputError, SqlError
 from scorekit.tables import extract_tables
 
@@ -194,10 +195,10 @@ def test_every_dialect_gives_a_result_or_a_sql_error(dialect: str) -> None:
 def test_check_sql_remembers_only_what_parses() -> None:
     """A refusal is raised anew each time, and long texts are not kept."""
     for _ in range(2):
-        check_sql("SELECT 1")
-        check_sql("SELECT 1" + " " * 5000)
+        parse("SELECT 1")
+        parse("SELECT 1" + " " * 5000)
         with pytest.raises(SqlError, match=r"^parse: "):
-            check_sql("SELECT (")
+            parse("SELECT (")
 
 
 def test_other_exceptions_of_the_parser_are_parse_errors() -> None:
@@ -418,27 +419,42 @@ def test_a_text_that_cannot_be_read_is_tried_once(monkeypatch: pytest.MonkeyPatc
     readings = _readings(monkeypatch)
     text = f"SELECT a FROM t WHERE {'a = 1 AND ' * 1_600}"
     errors: list[SqlError] = []
-    for _ in range(3):
-        with pytest.raises(SqlError) as caught:
-            parse(text)
-        errors.append(caught.value)
+    with parsed_once():
+        for _ in range(3):
+            with pytest.raises(SqlError) as caught:
+                parse(text)
+            errors.append(caught.value)
     assert len(readings) == 1
     assert len({str(error) for error in errors}) == 1
     assert len({id(error) for error in errors}) == 3
 
 
-def test_few_failures_are_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is forgotten is tried again."""
-    monkeypatch.setattr(parsing, "MAX_FAILURES", 2)
-    texts = [f"SELECT ( {i} FROM" for i in range(4)]
-    for text in texts:
-        with pytest.raises(SqlError):
-            parse(text, "sqlite")
+@pytest.mark.parametrize(
+    ("dialect", "dialects"),
+    [
+        ("sqlite", ["sqlite"] * 2),
+        (None, ["", "", *(["sqlite", "duckdb", "postgres", "mysql"] * 2)]),
+    ],
+)
+def test_what_a_case_holds_is_parsed_once(
+    monkeypatch: pytest.MonkeyPatch, dialect: str | None, dialects: list[str]
+) -> None:
+    """Each text in each dialect, by whatever metrics look at it."""
     readings = _readings(monkeypatch)
-    for text in reversed(texts):
-        with pytest.raises(SqlError):
-            parse(text, "sqlite")
-    assert readings == ["sqlite"] * 2
+    case = SqlCase(
+        case_id=1,
+        generated="SELECT a FROM t WHERE a > 1 ORDER BY a",
+        expected="SELECT a FROM t WHERE NOT a <= 1 ORDER BY a",
+        expected_tables=["t"],
+        generated_rows=[(1,)],
+        expected_rows=[(1,)],
+        schema={"t": {"a": "int"}},
+        dialect=dialect,
+    )
+    score = score_sql_case(case)
+    assert score.query_correctness is not None
+    assert score.query_correctness.method == "proved"
+    assert sorted(readings) == sorted(dialects)
 
 
 def test_a_parser_that_cannot_be_made_is_no_mistake_of_the_sql(

@@ -15,6 +15,7 @@ import attrs
 
 from scorekit._core.logs import about_case
 from scorekit._judge.waiting import in_thread, off_loop, places_at
+from scorekit._sql.parsing import parsed_once
 from scorekit.correctness import Found, Pair, QueryCorrectness
 from scorekit.equivalence import SqlEquivalence
 from scorekit.errors import JudgeError
@@ -218,6 +219,7 @@ class CaseRun:
         self.n_reported = n_done
 
 
+@parsed_once()
 def without_judge(job: Job) -> Outcome:
     """Return what is found out about one case that nobody is asked about."""
     found, others, seconds = _settled(job, _prepared(job, at_once=True), None)
@@ -229,6 +231,7 @@ def _outcome(found: Found | Pair | None, others: Others | None, seconds: float) 
     return Outcome(correctness, others or {}, seconds)
 
 
+@parsed_once()
 def _prepared(job: Job, *, at_once: bool) -> _Half:
     """Look at the pair, in any process, and compute the other metrics unless they can wait."""
     started = time.perf_counter()

@@ -18,14 +18,14 @@ from typing import Any, Final, Literal, NamedTuple, TypeAlias
 from sqlglot import exp
 
 from scorekit._sql.functions import arities
-from scorekit._sql.operands import Planner, invalid
+from scorekit._sql.operands import Planner
 from scorekit._sql.parsing import is_explain, parse, refusal_of
 from scorekit._sql.prove.rule import View
 from scorekit._sql.prove.scope import Scope, UnsupportedError, derived_in
 from scorekit._sql.read import Names, bare_columns, read_names
 from scorekit._sql.refute.choices import NO_CHOICE, ReadingOrder, Ties
 from scorekit._sql.refute.expressions import UnfaithfulError
-from scorekit._sql.refute.reading import Pair, fold_names, read_pair
+from scorekit._sql.refute.reading import Pair, check_short, fold_names, read_pair
 from scorekit._sql.refute.sandbox import quoted
 from scorekit._sql.refute.search import Difference, Trial, refute
 from scorekit._sql.rows import same_bag
@@ -88,6 +88,7 @@ class Audited(NamedTuple):
 def audit(sql: str, schema: SqlSchema | None, dialect: str) -> Audited:
     """Return what is wrong with a query of a dialect, which its database runs."""
     try:
+        check_short((sql,))
         pair = read_pair((sql, sql), dialect)
         fold_names(pair, schema, dialect)
     except UnfaithfulError as error:
@@ -195,14 +196,11 @@ def does_not_run(sql: str, schema: SqlSchema | None, dialect: str | None) -> str
     except SqlError as error:
         if error.kind in ("empty", "not_sql"):
             return error.message
-        refused = None if dialect is None else refusal_of(sql, dialect)
-        return refused or (_refused_by_sqlite(sql, schema) if dialect == "sqlite" else None)
+        why = None if dialect is None else refusal_of(sql, dialect)
+        return why or (_refused_by_sqlite(sql, schema) if dialect == "sqlite" else None)
     if n > 1:
         return f"the text holds {n} statements"
-    why = invalid(sql, dialect, schema)
-    if why is None and dialect == "sqlite":
-        why = _refused_by_sqlite(sql, schema)
-    return why
+    return _refused_by_sqlite(sql, schema) if dialect == "sqlite" else None
 
 
 _NAMING: Final = re.compile(r"no such (?:table|column)|ambiguous column name")

@@ -12,11 +12,15 @@ Computed: TypeAlias = str | Callable[..., object]
 
 VERSIONS: Final = {
     "sqlite": "SQLite 3.54",
+    "duckdb": "DuckDB 2.0",
     "postgres": "PostgreSQL 18",
     "mysql": "MySQL 8.4, where MariaDB 10.11 agrees",
-    "duckdb": "DuckDB 2.0",
 }
-"""The databases that are described, by dialect; older ones lack what `SINCE` says."""
+"""
+The databases that are described, by dialect; older ones lack what `SINCE` says.
+
+A text that comes without a dialect is read as each of these.
+"""
 
 
 def database_of(dialect: str) -> str:

@@ -47,6 +47,7 @@ from scorekit._sql.tree import (
     local_sources,
     walk,
 )
+from scorekit.errors import SqlError
 
 
 def misfit(
@@ -67,21 +68,34 @@ def misfit(
     return min((fault for part in parts for fault in faults(part)), default=None)
 
 
-def invalid(sql: str, dialect: str | None, schema: SqlSchema | None) -> str | None:
-    """Return why no version of a dialect's database runs a query, None where that is not sure."""
-    looked_into = dialect in VERSIONS and not is_long(sql)
-    trees: Sequence[exp.Expr] = parse(sql, dialect).statements if looked_into else ()
-    if len(trees) != 1 or not isinstance(trees[0], exp.Query):
+def not_run(sql: str, dialect: str | None, schema: SqlSchema | None) -> str | None:
+    """Return why a text is no query that its database runs, or each of those that it may be of."""
+    found: list[str] = []
+    if is_long(sql) or (dialect is None and _is_foreign(sql)):
         return None
-    planner = Planner(schema, dialect)
-    names = read_names(trees[0], planner)
-    why = names.unread if names.invalid else None
-    if not names.unread:
-        parts = {part for several in names.queries.values() for q in several for part in walk(q)}
-        why = min(
-            (f for p in parts for f in (*planner.alone(p), *planner.of_joins(p))), default=None
-        )
-    return None if why is None else f"{database_of(dialect or '')} refuses {why}"
+    for name in VERSIONS if dialect is None else (dialect,):
+        try:
+            trees = parse(sql, name).statements
+        except SqlError as error:
+            if name not in VERSIONS:
+                return None  # its grammar is not known well enough
+            found.append(str(error))
+            continue
+        queries = [tree for tree in trees if isinstance(tree, exp.Query)]
+        faults = (misfit(tree, name, schema, sure=True) for tree in queries)
+        fault = next(filter(None, faults), None)
+        if fault is None:
+            return None
+        found.append(f"{database_of(name)} refuses it: {fault}")
+    return found[0]
+
+
+def _is_foreign(sql: str) -> bool:
+    """Say whether a text is that of a dialect that is none of the four."""
+    try:
+        return parse(sql, None).dialect not in ("", *VERSIONS)
+    except SqlError:
+        return False
 
 
 def drops_texts(

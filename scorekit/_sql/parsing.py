@@ -6,12 +6,12 @@ import difflib
 import logging
 import re
 import threading
-from collections import OrderedDict
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager, suppress
-from functools import cache, lru_cache
+from contextvars import ContextVar
+from functools import cache
 from itertools import zip_longest
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeAlias
 
 from sqlglot import Token, TokenType, exp
 from sqlglot.dialects.dialect import Dialect
@@ -19,7 +19,6 @@ from sqlglot.errors import ParseError, SqlglotError
 from sqlglot.expressions.dml import DML
 
 from scorekit._core.checks import check_text
-from scorekit._core.text import key_of
 from scorekit._sql.dialects import refusal
 from scorekit._sql.functions import VERSIONS
 from scorekit._sql.nesting import MAX_NESTING, nesting
@@ -36,6 +35,8 @@ class Script(NamedTuple):
     """Whether the parser looked into every statement, bodies and settings included."""
     unread: tuple[str, ...] = ()
     """Statements that could not be read, each on one line."""
+    words: Sequence[Token] = ()
+    """The words of the text."""
 
 
 MAX_CHARS: Final = 200_000
@@ -50,11 +51,8 @@ RETRIES: Final = ("tsql", "mysql", "bigquery", "hive", "clickhouse", "duckdb", "
 RETRIED_CHARS: Final = 20_000
 """Longest text that is tried in them, or whose meaning is looked into: more takes seconds."""
 
-CACHED_CHARS: Final = 4_000
-"""Longest text whose result is remembered, so that the cache stays small."""
-
-MAX_FAILURES: Final = 4_096
-"""Texts that are remembered as unreadable: each metric of a case asks again."""
+_SHORT_CHARS: Final = 4_000
+"""Longest text that is tried in each of them."""
 
 # The parser tries the readings of some constructs one after the other, which takes 2**n steps for
 # n joins without a condition: these allow 12.  An honest query makes at most 1 node of a token.
@@ -120,28 +118,39 @@ def parse(sql: object, dialect: object = None) -> Script:
         raise SqlError("empty", "there is no SQL to parse", text)
     if len(text) > MAX_CHARS:
         raise SqlError("too_long", f"{len(text)} characters are more than {MAX_CHARS}", text)
-    key = key_of(text, named)
-    failure = _failures.get(key)
-    if failure is None:
+    kept = _scripts.get()
+    found = None if kept is None else kept.get((text, named))
+    if found is None:
         found = _parsed(text, named)
-        if isinstance(found, Script):
-            return found
-        failure = found
-        if failure[0] != "too_deep":  # which depends on the stack that is left
-            _failures[key] = failure
-            with suppress(KeyError):  # another thread was faster
-                while len(_failures) > MAX_FAILURES:
-                    _failures.popitem(last=False)
-    kind, message = failure
+        if kept is not None:
+            kept[text, named] = found
+    if isinstance(found, Script):
+        return found
+    kind, message = found
     raise SqlError(kind, message, text)
 
 
-_failures: OrderedDict[str, tuple[str, str]] = OrderedDict()  # its single steps are atomic
+_Parsed: TypeAlias = Script | tuple[str, str]
+"""The statements of a text, or the kind and the message of the error."""
+
+_scripts: ContextVar[dict[tuple[str, str | None], _Parsed] | None] = ContextVar(
+    "scripts", default=None
+)
 
 
-def _parsed(text: str, named: str | None) -> Script | tuple[str, str]:
-    """Return the statements, or the kind and the message of the error."""
-    prepared = _prepared(text)
+@contextmanager
+def parsed_once() -> Generator[None]:
+    """Parse no text twice in here, in one dialect; trees must stay as they are."""
+    kept = _scripts.get()
+    token = _scripts.set({} if kept is None else kept)
+    try:
+        yield
+    finally:
+        _scripts.reset(token)
+
+
+def _parsed(text: str, named: str | None) -> _Parsed:
+    prepared = _prepared(text, named)
     try:
         script = _parse_as(prepared, named or "")
     except SqlError as error:
@@ -149,12 +158,12 @@ def _parsed(text: str, named: str | None) -> Script | tuple[str, str]:
     else:
         refused = None
         if named in VERSIONS:
-            refused = refusal(_words(prepared, _dialect(named)), script.statements, named)
+            refused = refusal(script.words, script.statements, named)
         return script if refused is None else ("parse", refused)
     if named in _NO_SEMICOLONS and kind == "parse":
         script = _Pieces(_dialect(named), named).script(prepared)
         if not script.unread and all(isinstance(t, exp.Query) for t in script.statements):
-            return script
+            return script._replace(words=_words(prepared, _dialect(named)))
     if named is None and kind == "parse" and not _ANY_STATEMENT.search(prepared):
         return "not_sql", message
     if named is None and kind in ("parse", "unsupported") and len(text) <= RETRIED_CHARS:
@@ -170,7 +179,7 @@ _NO_SEMICOLONS = ("tsql", "fabric")
 
 def _retries(text: str) -> tuple[str, ...]:
     """Return the dialects to try: for a long text only those whose marks it has."""
-    if len(text) <= CACHED_CHARS:
+    if len(text) <= _SHORT_CHARS:
         return RETRIES
     return ("tsql",) * ("[" in text or "@" in text) + ("mysql", "bigquery") * ("`" in text)
 
@@ -195,7 +204,7 @@ def read(sql: str, dialect: str | None) -> Script:
         if caught.kind not in ("parse", "unsupported", "not_sql"):
             raise
         error = caught
-    text = _prepared(sql)
+    text = _prepared(sql, dialect)
     tried = (dialect,) if dialect is not None else ("", *_retries(text)[:1])
     scripts = [_Pieces(_dialect(name), name).script(text) for name in tried]
     best = min(scripts, key=lambda script: (not script.statements, len(script.unread)))
@@ -344,32 +353,14 @@ def is_long(sql: str) -> bool:
 _WORD = re.compile(r"'[^']*'|\"[^\"]*\"|--[^\n]*|/\*.*?\*/|\w+|[^\s\w]", re.DOTALL)
 
 
-def tokens(sql: str, dialect: str) -> list[Token]:
-    """Return the words of a text that `parse` has read as *dialect*."""
-    return _dialect(dialect).tokenize(_prepared(sql))
-
-
 def refusal_of(sql: str, dialect: str) -> str | None:
     """Return what of a text no version of a dialect's database takes, None if nothing is known."""
-    prepared = _prepared(sql)
+    prepared = _prepared(sql, dialect)
     try:
         script = _parse_as(prepared, dialect)
     except SqlError:
         return None
-    return refusal(_words(prepared, _dialect(dialect)), script.statements, dialect)
-
-
-def check_sql(sql: str, dialect: str | None = None) -> None:
-    """Raise `SqlError` unless *sql* parses."""
-    if len(sql) <= CACHED_CHARS:
-        _check_remembered(sql, dialect)
-    else:
-        parse(sql, dialect)
-
-
-@lru_cache(maxsize=4096)
-def _check_remembered(sql: str, dialect: str | None) -> None:
-    parse(sql, dialect)
+    return refusal(script.words, script.statements, dialect)
 
 
 def is_query(sql: str, dialect: str | None) -> bool:
@@ -383,7 +374,7 @@ def is_query(sql: str, dialect: str | None) -> bool:
 
 def is_sorted(sql: str, dialect: str | None) -> bool:
     """Say whether *sql* is one query that ends in an ORDER BY."""
-    if not is_query(sql, dialect):
+    if "order" not in sql.lower() or not is_query(sql, dialect):  # to parse costs more
         return False
     (tree,) = parse(sql, dialect).statements
     while isinstance(tree, exp.Subquery) and not tree.args.get("order"):
@@ -417,15 +408,21 @@ _EXPLAIN = re.compile(rf"(?i)(\A|;)\s*explain\b[^;]{{0,200}}?(?=[\s(]{_STATEMENT
 _REPLACE = re.compile(r"(?i)(\A|;)\s*replace\s+into\b")
 
 
-def _prepared(text: str) -> str:
-    """Drop fences; rewrite EXPLAIN and REPLACE, which the parser would not look into."""
+def _prepared(text: str, dialect: str | None) -> str:
+    """Drop fences; rewrite EXPLAIN and REPLACE, and quotes, that the parser does not look into."""
     text = _unfenced(text)
+    if dialect == "duckdb" and "`" in text:
+        text = _TICKED.sub(lambda found: f'"{found[1]}"' if found[1] else found[0], text)
     words = text.lower()  # looking first costs a tenth of a substitution that finds nothing
     if "explain" in words:
         text = _EXPLAIN.sub(r"\1 ", text)
     if "replace" in words:
         text = _REPLACE.sub(r"\1 INSERT INTO", text)
     return text
+
+
+_TICKED: Final = re.compile(r"(?s)'[^']*'|\"[^\"]*\"|--[^\n]*|/\*.*?\*/|`([^`\"]+)`")
+"""Names in backticks, which DuckDB takes too, and what may hold one that is none."""
 
 
 def _unfenced(text: str) -> str:
@@ -468,7 +465,8 @@ def _parse_as(text: str, dialect: str) -> Script:
     kept: list[exp.Expr] = []
     refused: str | None = "empty"
     whole = True
-    for tree in _trees(text, _dialect(dialect)):
+    words = _words(text, _dialect(dialect))
+    for tree in _trees(text, _dialect(dialect), words):
         if isinstance(tree, _STATEMENTS):
             kept.append(tree)
             if dialect == "sqlite" and _NAME_QUOTE.search(text):
@@ -480,7 +478,7 @@ def _parse_as(text: str, dialect: str) -> Script:
         whole = whole and _is_whole(tree)
     if refused:
         raise SqlError(refused, _REFUSED[refused], text)
-    return Script(tuple(kept), dialect, whole)
+    return Script(tuple(kept), dialect, whole, words=words)
 
 
 def _is_whole(tree: exp.Expr | None) -> bool:
@@ -500,8 +498,8 @@ def _dialect(name: str) -> Dialect:
     return Dialect.get_or_raise(name)
 
 
-def _trees(text: str, dialect: Dialect) -> list[exp.Expr | None]:
-    words = _words(text, dialect)
+def _trees(text: str, dialect: Dialect, words: list[Token] | None = None) -> list[exp.Expr | None]:
+    words = _words(text, dialect) if words is None else words
     _check_nesting(nesting(words, dialect), text)
     _check_groups(words, text)
     words = _with_one_variable(words)

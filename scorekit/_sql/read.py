@@ -321,6 +321,10 @@ class _Scope:
         error = UnreadError if named else RefusedError
         raise error(f"no table is called {written or alias}")
 
+    def names(self, name: str) -> bool:
+        """Say whether a name is that of a table, and so perhaps of its whole rows."""
+        return any(table.alias == name for level in self.levels() for table in level.tables)
+
     def check_visible(self, place: int) -> None:
         """Refuse a table that comes after the ON that names it."""
         if self.n_visible is not None and place >= self.n_visible:
@@ -329,12 +333,19 @@ class _Scope:
 
 _ANY_HIDDEN = re.compile(r"_?rowid_?|oid|ctid|xmin|xmax|tableoid|rownum")
 _HIDDEN: Final = {
-    "sqlite": re.compile(r"_?rowid_?|oid|column\d+"),
-    "postgres": re.compile(r"ctid|[cx]m(?:in|ax)|tableoid|column\d+|(?:current_|session_)?user"),
+    "sqlite": re.compile(r"_?rowid_?|oid"),
+    "postgres": re.compile(r"ctid|[cx]m(?:in|ax)|tableoid|(?:current_|session_)?user"),
     "mysql": re.compile(r"(?!)"),
-    "duckdb": re.compile(r"rowid|col\d+|(?:current_|session_)?user"),
+    "duckdb": re.compile(r"rowid|(?:current_|session_)?user"),
 }
 """Columns that are there without being declared."""
+_NAMED_VALUES: Final = {
+    "sqlite": ("column{}", 1),
+    "postgres": ("column{}", 1),
+    "mysql": ("column_{}", 0),
+    "duckdb": ("col{}", 0),
+}
+"""What the columns of VALUES are called, from which number on."""
 
 
 class _Names:
@@ -374,26 +385,45 @@ class _Names:
                     raise InvalidError(str(error)) from None
                 raise
             if table.columns is not None and name not in table.columns:
-                raise RefusedError(f"{table.alias} has no column {name}")
+                kind = UnreadError if self._names_more(table.columns) else RefusedError
+                raise kind(f"{table.alias} has no column {name}")
             return table.column(name)
         quoted = self.dialect == "sqlite" and may_be_text(node)
         try:
             found, sure = self._candidates(name, scope)
         except InvalidError as error:
             if self._may_be_output(node, name):
-                raise RefusedError(str(error)) from None
+                kind = UnreadError if self.dialect == "mysql" else RefusedError
+                raise kind(str(error)) from None
             raise
         if not found:
             if quoted and self.catalog.schema is not None and self.catalog.schema.given:
                 text: str = node.this.this
                 self.assumptions.add(f'"{text}" is no column, so that SQLite reads a text')
                 return Literal("text", text)
-            raise RefusedError(f"no table has a column {name}")
+            kind = UnreadError if self._may_be_named(node, name, scope) else RefusedError
+            raise kind(f"no table has a column {name}")
         columns = [column for level in found for column in level.columns]
         if (quoted and not sure) or len(columns) > 1:
             text = node.this.this if quoted else name
             return OpenName(text, quoted and not sure, found)
         return columns[0]
+
+    def _may_be_named(self, node: exp.Column, name: str, scope: _Scope) -> bool:
+        """Say whether a name that no table has may be that of whole rows, or of an output."""
+        if self.dialect == "sqlite":
+            return False
+        clause, own = node.find_ancestor(*_BY_OUTPUTS, exp.Select), node.parent_select
+        if isinstance(clause, _BY_OUTPUTS) and isinstance(own, exp.Select):
+            unnamed = (exp.Alias, exp.Column, exp.Star)  # which are named as one sees
+            if not all(isinstance(output, unnamed) for output in own.expressions):
+                return True
+        around = own if self.dialect == "duckdb" else own and own.parent_select
+        while around is not None and self.dialect in ("duckdb", "mysql"):
+            if any(output.alias.casefold() == name for output in around.expressions):
+                return True
+            around = around.parent_select
+        return self.dialect != "mysql" and scope.names(name)
 
     def _may_be_output(self, node: exp.Column, name: str) -> bool:
         """Say whether a clause may take the name of a column for that of an output."""
@@ -449,12 +479,16 @@ class _Names:
             raise UnreadError(f"dialects differ in what {name} means")
         return [alias], True
 
+    def _names_more(self, columns: tuple[str, ...]) -> bool:
+        """Say whether the database gives a name to a column that has none, as ``count``."""
+        return "" in columns and self.dialect != "sqlite"
+
     def check_one(self, name: str, scope: _Scope, sources: frozenset[Source]) -> None:
         """Refuse a name that other tables than these have, too."""
         for i, table in enumerate(scope.tables):
             if name in (table.columns or ()) and table.source not in sources:
                 visible = scope.n_visible is None or i < scope.n_visible
-                error: type[UnreadError] = InvalidError if visible else RefusedError
+                error = InvalidError if visible else UnreadError
                 if len(sources) > 1 and self.dialect not in ("sqlite", "postgres", "mysql"):
                     error = UnreadError  # DuckDB takes what USING merged
                 raise error(f"several tables have a column {name}")
@@ -467,6 +501,8 @@ class _Names:
                 unknown.append(i)
             elif name in table.columns:
                 known.append(i)
+            elif self._names_more(table.columns):
+                unknown.append(i)
         if len(known) > 1:
             self.check_one(name, scope, frozenset((scope.tables[known[0]].source,)))
         places = known or unknown
@@ -607,8 +643,9 @@ class _Reader:
         self.aliases.update((table.source, table.alias) for table in scope.tables)
         if keys is None and not select.aggregates:
             if tree.args.get("having") is not None:
-                error = UnreadError if self._dialect == "mysql" else RefusedError
-                raise error("HAVING without groups")
+                of_rows = any(map(free_sources, (having, *outputs)))
+                may = self._dialect == "mysql" or (self._dialect != "sqlite" and not of_rows)
+                raise (UnreadError if may else RefusedError)("HAVING without groups")
             if any(map(has_aggregate, items)):
                 raise UnreadError("an aggregate orders rows that are no groups")
         kept = self._filter(tree.args.get("qualify"), named)
@@ -634,7 +671,7 @@ class _Reader:
             arm = self.query(one.expression, outer, ctes).query
             widths = {len(part.outputs) for part in (query, arm) if not _has_star(part)}
             if len(widths) > 1:
-                error = RefusedError if tree.find(exp.Star) else InvalidError
+                error = UnreadError if tree.find(exp.Star) else InvalidError
                 raise error("the arms of a set operation differ in their width")
             operator, distinct = _SET_OPERATIONS[type(one)], bool(one.args.get("distinct"))
             longer = union is not None and operator == "union" and distinct >= union.distinct
@@ -918,16 +955,17 @@ class _Reader:
         self, node: exp.Expr, scope: _Scope, *, alone: bool = False
     ) -> Table:
         """Read one item of a FROM, perhaps without what is joined to it, and make it visible."""
-        if isinstance(node, exp.Subquery) and isinstance(node.this, exp.Table):
+        inner = node.this if isinstance(node, exp.Subquery) else None
+        if isinstance(inner, exp.Table) or (inner is not None and inner.args.get("joins")):
             _check(node, "this")
-            return self._nested(node.this, scope)
+            return self._nested(inner, scope)
         if isinstance(node, exp.Table) and node.args.get("joins") and not alone:
             return self._nested(node, scope)
         alias_node = node.args.get("alias")
         alias = self._names.name(alias_node.this) if alias_node and alias_node.this else ""
         columns = self._columns(alias_node)
         if isinstance(node, exp.Subquery):
-            _check(node, "this", "alias", "with_")
+            _check(node, "this", "alias", "with_", *(["joins"] * alone))
             inside = self._definitions(node, scope.outer, scope.ctes)
             block = self.query(node.this, scope.outer, inside)
             return self._derived(block, alias, columns, scope)
@@ -973,7 +1011,7 @@ class _Reader:
         scope.add(_Visible(alias or name, source, self._catalog.names(full), own))
         return Scan(source)
 
-    def _nested(self, node: exp.Table, scope: _Scope) -> Table:
+    def _nested(self, node: exp.Expr, scope: _Scope) -> Table:
         """Read a join in brackets, or ``a JOIN b JOIN c ON ... ON ...``, which needs none."""
         joins = list[exp.Join](node.args.get("joins") or ())
         if scope.tables and any(join.args.get("using") or join.method for join in joins):
@@ -994,8 +1032,10 @@ class _Reader:
             arms.append(Select((), outputs=values))
         if not arms:
             raise UnreadError("VALUES without rows")
-        names = ("",) * len(arms[0].outputs)
-        if any(len(arm.outputs) != len(names) for arm in arms):
+        form, first = _NAMED_VALUES.get(self._dialect, ("", 0))
+        width = len(arms[0].outputs)
+        names = tuple(form.format(i) for i in range(first, first + width))
+        if any(len(arm.outputs) != width for arm in arms):
             raise UnreadError("rows of VALUES differ in their width")
         whole = SetOperation("union", distinct=False, arms=tuple(arms))
         return self._derived(
@@ -1114,7 +1154,7 @@ class _Reader:
         """Read a query inside of an expression, which must have *width* columns if it is given."""
         query = self.query(tree, scope, scope.ctes).query
         if width is not None and len(query.outputs) != width:
-            error = RefusedError if tree.find(exp.Star) else InvalidError
+            error = UnreadError if tree.find(exp.Star) else InvalidError
             raise error("a subquery has more or fewer columns than it may")
         return query
 

@@ -244,6 +244,8 @@ class Numbers:
         found = self.form(value.value)
         if found is None:
             return None
+        if value.type in ("min", "max"):
+            return found
         if value.type == "sum":
             return attrs.evolve(found, kind=self._kind_of_sum(value.value, found))
         kind, _, scale = value.type.partition(" ")

@@ -9,7 +9,8 @@ WHEN), NULL and false are one.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Final
+from functools import partial
+from typing import Final, TypeVar
 
 import attrs
 
@@ -25,6 +26,7 @@ from scorekit._sql.prove.normal import (
     Sorted,
     exactly_one,
     is_open,
+    unconverted,
 )
 from scorekit._sql.prove.rule import (
     Rows,
@@ -39,9 +41,10 @@ from scorekit._sql.prove.rule import (
     rule,
     uses,
     with_aggregates,
+    without_tables,
 )
 from scorekit._sql.prove.scalars import in_order, is_boolean, is_literal
-from scorekit._sql.prove.scope import derived_in
+from scorekit._sql.prove.scope import derived_in, never_null_alone
 from scorekit._sql.prove.texts import (
     CUTS,
     FOLDED,
@@ -62,7 +65,9 @@ from scorekit._sql.read import bare_columns
 from scorekit._sql.tree import (
     FALSE,
     NULL,
+    RUNNING,
     TRUE,
+    WHOLE,
     Aggregate,
     And,
     Arithmetic,
@@ -72,6 +77,7 @@ from scorekit._sql.tree import (
     Comparison,
     Derived,
     Exists,
+    Frame,
     Function,
     InQuery,
     IsNull,
@@ -95,17 +101,22 @@ from scorekit._sql.tree import (
     Table,
     When,
     Window,
+    Windowed,
     conjunction,
     conjuncts,
     found_in,
+    free_sources,
     has_aggregate,
     integer,
     local_sources,
     replaced,
+    rewritten,
+    sorted_nodes,
     walk,
 )
 
 ONE: Final = integer(1)
+_N = TypeVar("_N", bound=Node)
 
 
 # Conditions and values.
@@ -125,11 +136,18 @@ def is_empty(query: Query) -> bool:
     return query == empty(len(query.outputs))
 
 
+def is_certain(condition: Node) -> bool:
+    """Say whether a condition is never NULL, whatever the tables hold."""
+    if isinstance(condition, And | Or | Not):
+        return all(map(is_certain, condition.children))
+    return isinstance(condition, IsNull | Exists) or is_literal(condition, "boolean")
+
+
 @rule("EXISTS subquery simplified", Exists)
-def existence(node: Exists, _: View) -> Node | None:
+def existence(node: Exists, view: View) -> Node | None:
     """EXISTS asks for rows, not for their values, number or order: so outputs, DISTINCT and a
     LIMIT go, and GROUP BY without HAVING, as a group has a row; an aggregate without GROUP BY
-    gives a row always.
+    gives a row always, and where there is no table WHERE alone decides.
     """
     query = node.query
     if isinstance(query, Sorted):
@@ -138,10 +156,65 @@ def existence(node: Exists, _: View) -> Node | None:
         return None
     if is_empty(query):
         return FALSE
+    if not query.tables and query.plain and (view.mode == "filter" or is_certain(query.where)):
+        return query.where
     if query.keys is None and query.aggregates:
         return TRUE if query.having == TRUE else None
     keys = None if query.having == TRUE else query.keys
     return Exists(attrs.evolve(query, keys=keys, outputs=(), distinct=False))
+
+
+@rule("EXISTS taken apart", Exists)
+def exists_apart(node: Exists, view: View) -> Node | None:
+    """What only asks of the row around is asked there, and tables that have nothing to do with
+    each other have rows each by themselves.
+    """
+    query = node.query
+    if not isinstance(query, Select) or not query.plain or query.outputs:
+        return None
+    given, inside = of_row_around(query, view)
+    own = local_sources(query.tables)
+    outside = [c for c in inside if not uses(c, own)]
+    inside = [*given, *(c for c in inside if uses(c, own))]
+    parts = _independent(query.tables, inside)
+    if len(parts) == 1 and {*inside} == {rewritten(c, in_order) for c in conjuncts(query.where)}:
+        return None
+    around = view.rows(query.tables, given)
+    outside = [
+        c if view.mode == "filter" or is_certain(c) else Function("is", (c, TRUE))
+        for c in outside
+        if not around.implies(c)
+    ]
+    return conjunction((*outside, *map(Exists, parts)))
+
+
+def of_row_around(query: Select, view: View) -> tuple[list[Scalar], list[Scalar]]:
+    """Return what equates columns with the row around, and the rest of WHERE in terms of that."""
+    own, rows = frozenset(local_sources(query.tables)), view.rows_of(query)
+    known: dict[Scalar, Scalar] = {}
+    for column in dict.fromkeys(found_in(query.where, Column)):
+        if column.source in own:
+            equal = (one for one in rows.equals(column) if not uses(one, own) and one.sources)
+            first = next(iter(sorted_nodes(equal)), None)
+            if first is not None and rows.same(column, first):
+                known[column] = first
+    given: list[Scalar] = [rewritten(Comparison("=", *pair), in_order) for pair in known.items()]
+    before = (rewritten(c, in_order) for c in conjuncts(query.where))
+    return given, [replaced(c, known) for c in before if c not in given]
+
+
+def _independent(tables: Iterable[Table], conditions: Sequence[Scalar]) -> list[Select]:
+    """Return SELECTs of the tables that conditions, or themselves, connect."""
+    parts: list[tuple[Table, ...]] = [(table,) for table in tables]
+    for one in (*tables, *conditions):
+        met = [part for part in parts if uses(one, local_sources(part))]
+        if len(met) > 1:
+            parts = [part for part in parts if part not in met]
+            parts.append(tuple(table for part in met for table in part))
+    return [
+        Select(part, conjunction(c for c in conditions if uses(c, local_sources(part))))
+        for part in parts
+    ]
 
 
 @rule("IN to EXISTS", InQuery)
@@ -609,6 +682,37 @@ def outer_for_full_joins(select: Select, view: View) -> Node | None:
     return None
 
 
+@rule("full join to UNION ALL", Select)
+def apart_for_full_join(select: Select, view: View) -> Node | None:
+    """A full join has the pairs that match, and the rows of either side without a match beside
+    NULLs.
+    """
+    if not select.plain or is_open(select):
+        return None
+    for table in select.tables:
+        if isinstance(table, FullJoin):
+            rest = [other for other in select.tables if other is not table]
+            arms: list[Select] = []
+            for first, second in ((table.first, table.second), (table.second, table.first)):
+                arm = Arm(second.tables, conjunction((second.condition, table.condition)))
+                tables = (*rest, *first.tables)
+                whole = and_where(with_tables(select, tables), conjuncts(first.condition))
+                arms += left_apart(whole, arm, tables, view)
+            matched, first_alone, _, second_alone = arms
+            return SetOperation("union", False, (matched, first_alone, second_alone))  # noqa: FBT003
+    return None
+
+
+def left_apart(
+    select: Select, arm: Arm, rest: Iterable[Table], view: View
+) -> tuple[Select, Select]:
+    """Return the rows of a SELECT that an arm matches, and those that it does not."""
+    alone = with_tables(select, rest)
+    alone = replaced(alone, _nulls(alone, frozenset(local_sources((arm,)))))
+    nothing = Not(Exists(Select(arm.tables, arm.condition)))
+    return inner_for_arm(select, arm, rest), view.copied(and_where(alone, (nothing,)))
+
+
 def _refused(side: Arm, select: Select, view: View) -> bool:
     """Say whether WHERE is never true of a row in which *side* is filled up with NULLs."""
     nulls = _nulls(select.where, frozenset(local_sources((side,))))
@@ -775,7 +879,9 @@ def without_referenced(select: Select, view: View) -> Node | None:
 
 @rule("self join on a key removed", Select)
 def without_self_joins(select: Select, view: View) -> Node | None:
-    """Two tables whose rows have the same key are the same row of the same table."""
+    """Two tables whose rows have the same key are the same row of the same table, and so is an
+    optional side that finds just that row.
+    """
     rows = view.rows_of(select)
     scans = [table for table in select.tables if isinstance(table, Scan)]
     for i, first in enumerate(scans):
@@ -790,26 +896,10 @@ def without_self_joins(select: Select, view: View) -> Node | None:
             if view.key(mine, lambda key: all(map(alike, key))):
                 parts = [table for table in select.tables if table is not second]
                 return replaced(with_tables(select, parts), {other: mine})
-    return None
-
-
-@rule("single-row derived table to scalar subquery", Select)
-def scalars_for_single_rows(select: Select, view: View) -> Node | None:
-    """A derived table of exactly one row, such as ``(SELECT MAX(x) FROM t)``, is a value."""
-    for _, table in own_derived(select) if len(select.tables) > 1 else ():
-        inner = table.query
-        if not exactly_one(inner) or is_open(table):
-            continue
-        assert isinstance(inner, Select)
-        if all(map(has_aggregate, inner.outputs)):
-            new = {
-                Column(table.source, str(i)): ScalarQuery(
-                    view.copied(attrs.evolve(inner, outputs=(output,)))
-                )
-                for i, output in enumerate(inner.outputs)
-            }
-            rest = [other for other in select.tables if other is not table]
-            return replaced(with_tables(select, rest), new)
+    for arm, rest in left_arms(select):
+        one = _witness(Select(arm.tables, arm.condition), rest, (), view)
+        if one is not None and rows.at_most_one(arm):
+            return replaced(with_tables(select, rest), dict.fromkeys(local_sources((arm,)), one))
     return None
 
 
@@ -922,40 +1012,6 @@ def sees_equals_alike(select: Select, table: Derived, view: View) -> bool:
     }
     seen = (select.where, *parts_of_groups(select), *(select.keys or ()), *select.tables)
     return all(looks_at(part, columns, exact) for part in seen)
-
-
-@rule("condition on keys moved out of a derived table", Select)
-def conditions_pulled_up(select: Select, view: View) -> Node | None:
-    """A condition on the keys of a group, or on distinct columns, holds for all of its rows or
-    none, so that it may filter before or after; outside it meets what is known there.
-    """
-    if len(select.tables) == 1 and select.keys is None and not select.aggregates:
-        return None
-    for _, table in own_derived(select):
-        inner = table.query
-        if not isinstance(inner, Select) or inner.plain:
-            continue
-        keys = inner.outputs if inner.keys is None else inner.keys
-        own = frozenset(local_sources(inner.tables))
-        new = {
-            output: Column(table.source, str(i))
-            for i, output in enumerate(inner.outputs)
-            if output in keys and not is_literal(output)
-        }
-        exact = frozenset(value for value in new if view.exact(value, inner.tables))
-        out: dict[Scalar, Scalar] = {}
-        for condition in conjuncts(inner.where):
-            if any(found_in(condition, Query)) or not uses(condition, own):
-                continue
-            outside = replaced(condition, new)
-            if looks_at(condition, new, exact) and not uses(outside, own):
-                out[condition] = outside
-        if out:
-            left = conjunction(c for c in conjuncts(inner.where) if c not in out)
-            moved = attrs.evolve(table, query=attrs.evolve(inner, where=left))
-            parts = [moved if other is table else other for other in select.tables]
-            return and_where(with_tables(select, parts), out.values())
-    return None
 
 
 # No rows.
@@ -1119,12 +1175,14 @@ def _of_one_row(agg: Aggregate, rows: Rows) -> Scalar | None:
         if this is None or rows.never_null(this):
             return ONE
         return Case((When(IsNull(this), integer(0)),), ONE)
+    loose = rows.view.dialect in LOOSE_TYPES
     if this is None or agg.function in ("min", "max"):
-        return this
+        # what SQLite compares to a column it converts, but not what it compares to an aggregate
+        return As(agg.function, this) if loose and this is not None else this
     if agg.function not in ("sum", "avg") or rows.kind(this) not in NUMBERS:
         return None
     columns = {*found_in(this, Column)}
-    if rows.view.dialect in LOOSE_TYPES:  # text that a column of numbers holds is summed as one
+    if loose:  # text that a column of numbers holds is summed as one
         if rows.view.dialect == "sqlite" and columns:
             return None
         names = (f"{c.source.table}.{c.name}" if c.source.table else "" for c in columns)
@@ -1132,47 +1190,6 @@ def _of_one_row(agg: Aggregate, rows: Rows) -> Scalar | None:
             frozenset(f"{n or 'a column of a derived table'} holds numbers" for n in names)
         )
     return As(agg.function, this)
-
-
-@rule("DISTINCT to EXISTS", Select)
-def exists_for_distinct(select: Select, view: View) -> Node | None:
-    """The outputs tell the rows of the tables that they show apart, so that each of these gives
-    one row; of the other tables it is only asked whether they have a row.
-    """
-    if not select.distinct or select.keys is not None or select.aggregates:
-        return None
-    rows = view.rows_of(select)
-    given = rows.determined(select.outputs)
-    shown = [t for t in select.tables if given.sources.issuperset(local_sources((t,)))]
-    hidden = [t for t in select.tables if t not in shown]
-    if not shown or not hidden:
-        return None
-    sources = frozenset(local_sources(hidden))
-    new: dict[Column, Scalar] = {}
-    for output in select.outputs:
-        if any(star.source in sources for star in found_in(output, Star)):
-            return None
-        for node in found_in(output, Column):
-            if node.source in sources and node not in new:
-                others = sorted(rows.equals(node), key=lambda other: other.order)
-                same = (o for o in others if not uses(o, sources) and rows.same(node, o))
-                other = next(same, None)
-                if other is None:
-                    return None
-                new[node] = other
-    given.rely_on(local_sources(shown))
-    inside = [c for c in conjuncts(select.where) if uses(c, sources)]
-    outside = [c for c in conjuncts(select.where) if c not in inside]
-    if any(uses(table, sources) for table in shown):
-        return None
-    test = Exists(Select(tuple(hidden), conjunction(inside)))
-    return attrs.evolve(
-        select,
-        distinct=False,
-        tables=tuple(shown),
-        where=conjunction((*outside, test)),
-        outputs=tuple(replaced(output, new) for output in select.outputs),
-    )
 
 
 @rule("DISTINCT moved out of a derived table", Select)
@@ -1292,6 +1309,786 @@ def _kind(outputs: Sequence[Scalar]) -> str:
     return names.pop() if len(names) == 1 else ""
 
 
+# Aggregates over the rows that share a key.
+#
+# However it is written, such an aggregate is a scalar subquery over the rows that belong to the
+# row around it, and whether there are any is EXISTS.
+
+
+def of_each(part: Scalar, those: Select, view: View) -> Scalar:
+    """Return an expression of aggregates with each as its value over *those* rows."""
+    new: dict[Aggregate, Scalar] = {
+        agg: ScalarQuery(view.copied(attrs.evolve(those, outputs=(agg,))))
+        for agg in aggregates_of(part)
+    }
+    return with_aggregates(part, new)
+
+
+def outside_aggregates(part: Scalar) -> Scalar:
+    """Return an expression with NULL for what it aggregates."""
+    return with_aggregates(part, dict.fromkeys(aggregates_of(part), NULL))
+
+
+def same_value(rows: Rows, first: Scalar, second: Scalar) -> Scalar:
+    """Return the condition that a value of other rows, and one of these, are in one group."""
+    equal = Comparison("=", first, second)
+    if rows.never_null(second):
+        return equal
+    return Or((equal, And((IsNull(first), IsNull(second)))))
+
+
+@rule("aggregates of a subquery taken apart", ScalarQuery)
+def single_aggregates(node: ScalarQuery, view: View) -> Node | None:
+    """A query that aggregates all of its rows has one row always, so that each of its aggregates
+    is a subquery of its own; of at most one row it is the value there, or says if there is one.
+    """
+    query = node.query
+    if not isinstance(query, Select) or not exactly_one(query) or is_open(query):
+        return None
+    (output,) = query.outputs
+    if not isinstance(output, Aggregate):
+        return of_each(output, query, view)
+    given, inside = of_row_around(query, view)
+    if {*given, *inside} != {rewritten(c, in_order) for c in conjuncts(query.where)}:
+        return ScalarQuery(attrs.evolve(query, where=conjunction((*given, *inside))))
+    rows = view.rows_of(query)
+    value = _of_one_row(output, rows)
+    if value is None or not rows.determined(()).everything():
+        return None
+    if output.function == "count":
+        one = [Not(IsNull(output.operand))] if output.operand is not None else []
+        those = and_where(attrs.evolve(query, outputs=()), one)
+        return Case((When(Exists(those), ONE),), integer(0))
+    single = ScalarQuery(attrs.evolve(query, outputs=(unconverted(value),)))
+    return As(value.type, single) if isinstance(value, As) else single
+
+
+@rule("condition of a subquery known around it removed", Select)
+def known_around(select: Select, view: View) -> Node | None:
+    """What a subquery asks of the row around it is true of each such row."""
+    rows = None
+    for output in select.outputs:
+        for scalar in outermost(output, ScalarQuery):
+            query = scalar.query
+            if not isinstance(query, Select):
+                continue
+            own = local_sources(query.tables)
+            for condition in conjuncts(query.where):
+                rows = rows or view.rows_of(select)
+                if condition.sources and not uses(condition, own) and rows.implies(condition):
+                    kept = conjunction(c for c in conjuncts(query.where) if c != condition)
+                    return replaced(select, {query: attrs.evolve(query, where=kept)})
+    return None
+
+
+@rule("single-row subquery to left join", Select)
+def arms_for_scalars(select: Select, view: View) -> Node | None:
+    """A subquery of at most one row is an optional side, NULL where it finds none."""
+    parts = (select.where, *(() if select.keys or select.aggregates else select.outputs))
+    found = dict.fromkeys(one for part in parts for one in outermost(part, ScalarQuery))
+    own = frozenset(local_sources(select.tables)) if found else ()
+    inside = view.inside(select.tables)
+    for scalar in found:
+        query = scalar.query
+        if not isinstance(query, Select) or not query.plain or is_open(query):
+            continue
+        its = local_sources(query.tables)
+        if not its or not uses(scalar, own) or not _null_with_its_row(query.outputs[0], its):
+            continue
+        if inside.rows_of(query).determined(()).everything():
+            tables = left_joined([*select.tables], Arm(query.tables, query.where))
+            where, *outputs = (
+                replaced(part, {scalar: query.outputs[0]})
+                for part in (select.where, *select.outputs)
+            )
+            return attrs.evolve(select, tables=tuple(tables), where=where, outputs=tuple(outputs))
+    return None
+
+
+def outermost(node: Node, kind: type[_N]) -> Iterator[_N]:
+    """Yield the nodes of a kind in an expression, but for those inside of subqueries."""
+    if isinstance(node, kind):
+        yield node
+    elif not isinstance(node, Query):
+        for child in node.children:
+            yield from outermost(child, kind)
+
+
+@rule("grouped derived table to scalar subqueries", Select)
+def values_for_derived(select: Select, view: View) -> Node | None:
+    """A row outside that names all keys of a derived table's groups meets one group at most: its
+    aggregates are values of the rows with these keys, and it is there where they are.
+    """
+    rows = None
+    for _, table in own_derived(select) if len(select.tables) > 1 else ():
+        rows = rows or view.rows_of(select)
+        rest = with_tables(select, (other for other in select.tables if other is not table))
+        found = _met(table, conjuncts(select.where), (attrs.evolve(rest, where=TRUE),), rows)
+        if found is not None:
+            tests, left, new = found
+            return replaced(attrs.evolve(rest, where=conjunction((*left, *tests))), new)
+    for arm, others in left_arms(select):
+        rows = rows or view.rows_of(select)
+        rest = with_tables(select, others)
+        side, *more = arm.tables
+        if more or not isinstance(side, Derived) or side.shared:
+            continue
+        found = _met(side, conjuncts(arm.condition), (rest,), rows.matching(arm))
+        if found is not None:
+            tests, left, new = found
+            there = replaced(conjunction((*left, *tests)), new)
+            filled = {c: Case((When(there, value),)) for c, value in new.items()}
+            return replaced(rest, filled if there != TRUE else new)
+    return None
+
+
+def _met(
+    table: Derived, conditions: Iterable[Scalar], around: Iterable[Node], rows: Rows
+) -> tuple[list[Scalar], list[Scalar], dict[Column, Scalar]] | None:
+    """
+    Read the one group that conditions on all of its keys let through.
+
+    Returned are the conditions that it is there, those of *conditions* that are left to ask, and
+    what its columns are.
+    """
+    inner, view = table.query, rows.view
+    if not isinstance(inner, Select) or inner.plain or inner.keys == () or is_open(table):
+        return None
+    alone = inner.keys is None and inner.aggregates
+    keys = inner.outputs if not alone and inner.keys is None else inner.keys or ()
+    given: dict[Scalar, Scalar] = {}
+    left = [*conditions]
+    inexact: set[Column] = set()
+    for key in keys:
+        if is_literal(key):
+            continue
+        if key not in inner.outputs:
+            return None
+        column = Column(table.source, str(inner.outputs.index(key)))
+        equal = (
+            other
+            for other in sorted_nodes(rows.equals(column))
+            if all(source.table for source in other.sources)
+        )
+        value = next(equal, None)
+        if value is None:
+            return None
+        given[key] = value
+        pair = {column, value}
+        left = [c for c in left if not (is_equation(c) and {c.left, c.right} == pair)]
+        if not rows.same(column, value):
+            inexact.add(column)
+    those = and_where(
+        Select(inner.tables, inner.where), [Comparison("=", *pair) for pair in given.items()]
+    )
+    parts = [inner.having, *inner.outputs]
+    if inexact and (
+        any(uses(outside_aggregates(part), local_sources(inner.tables)) for part in parts[:1])
+        or not inexact.isdisjoint(c for part in (*left, *around) for c in found_in(part, Column))
+        or any(
+            not isinstance(output, Aggregate) and output not in given for output in inner.outputs
+        )
+    ):
+        return None
+    moved = [replaced(of_each(part, those, view), given) for part in parts]
+    if any(uses(part, local_sources(inner.tables)) for part in moved):
+        return None
+    tests = [*([] if alone else [Exists(view.copied(those))]), *conjuncts(moved[0])]
+    return tests, left, {Column(table.source, str(i)): one for i, one in enumerate(moved[1:])}
+
+
+@rule("GROUP BY to scalar subqueries", Select)
+def values_for_groups(select: Select, view: View) -> Node | None:
+    """The keys tell the rows of some tables apart, so that each of these has one group at most:
+    aggregates over the rows of the other tables are values of it, and of these tables it is asked
+    whether they have a row.  DISTINCT is GROUP BY without aggregates.
+    """
+    keys = select.keys
+    if keys is None and not select.aggregates and select.distinct:
+        keys = select.outputs
+    if keys is None:
+        return None
+    rows = view.rows_of(select)
+    given = rows.determined(keys)
+    shown = [t for t in select.tables if given.sources.issuperset(local_sources((t,)))]
+    hidden = [t for t in select.tables if t not in shown]
+    if not hidden or not (shown or select.keys):
+        return None
+    sources = frozenset(local_sources(hidden))
+    new: dict[Column, Scalar] = {}
+    split = [key for key in keys if all(uses(one, sources) for one in rows.equals(key))]
+    for part in (*split, *map(outside_aggregates, parts_of_groups(select))):
+        if any(star.source in sources for star in found_in(part, Star)):
+            return None
+        for node in found_in(part, Column):
+            if node.source in sources and node not in new:
+                others = sorted_nodes(rows.equals(node))
+                same = (o for o in others if not uses(o, sources) and rows.same(node, o))
+                other = next(same, None)
+                if other is None:
+                    return None
+                new[node] = other
+    given.rely_on(local_sources(shown))
+    inside = [c for c in conjuncts(select.where) if uses(c, sources)]
+    outside = [c for c in conjuncts(select.where) if c not in inside]
+    those = Select(tuple(hidden), conjunction(inside))
+    if any(uses(table, sources) for table in shown) or (select.aggregates and is_open(those)):
+        return None
+    having, *outputs = (
+        replaced(of_each(part, those, view), new) for part in parts_of_groups(select)
+    )
+    return attrs.evolve(
+        select,
+        distinct=select.distinct and select.keys is not None,
+        tables=tuple(shown),
+        where=conjunction((*outside, Exists(those), *conjuncts(having))),
+        keys=None,
+        having=TRUE,
+        outputs=tuple(outputs),
+    )
+
+
+@rule("GROUP BY over an optional side to scalar subqueries", Select)
+def values_of_arms(select: Select, view: View) -> Node | None:
+    """Likewise where the other tables are an optional side: no row of it makes aggregates of what
+    is NULL there what they are of no rows, and COUNT(*) 1.
+    """
+    arms = [*left_arms(select)] if select.keys is not None else []
+    given = view.rows_of(select).determined(select.keys or ()) if arms else None
+    for arm, rest in arms:
+        own = local_sources((arm,))
+        assert given is not None
+        others = [one for one in local_sources(select.tables) if one not in own]
+        if not given.sources.issuperset(others) or is_open(arm):
+            continue
+        those = Select(arm.tables, arm.condition)
+        found: dict[Aggregate, Scalar] = {}
+        for agg in aggregates_in(select):
+            value = of_each(agg, those, view)
+            if agg.operand is None:
+                found[agg] = Case((When(Exists(view.copied(those)), value),), ONE)
+            elif _null_with_its_row(agg.operand, own):
+                found[agg] = value
+        without = of_groups(with_tables(select, rest), found)
+        if without.aggregates or uses(without, own) or not given.rely_on(others):
+            continue
+        whole = attrs.evolve(without, keys=None, having=TRUE)
+        return and_where(whole, conjuncts(without.having))
+    return None
+
+
+# Comparisons with such values.
+
+
+def value_over(value: Scalar) -> tuple[Select, Aggregate] | None:
+    """Return the rows that a scalar subquery aggregates, and how."""
+    query = value.query if isinstance(value, ScalarQuery) else None
+    if not isinstance(query, Select) or not exactly_one(query):
+        return None
+    (output,) = query.outputs
+    return (attrs.evolve(query, outputs=()), output) if isinstance(output, Aggregate) else None
+
+
+def counted(node: Node) -> tuple[str, Select, Aggregate, int] | None:
+    """Read a comparison of a count: ``=``, ``<>``, ``<=`` or ``>=`` a number."""
+    if not isinstance(node, Comparison):
+        return None
+    for sign, value, other in (
+        (node.operator, node.left, node.right),
+        ({"<": ">", "<=": ">="}.get(node.operator, node.operator), node.right, node.left),
+    ):
+        number = int(other.text) if isinstance(other, Literal) and other.kind == "integer" else 0
+        if not is_literal(other, "integer"):
+            continue
+        for added in (value.left, value.right) if isinstance(value, Arithmetic) else ():
+            if isinstance(value, Arithmetic) and value.operator == "+" and added == ONE:
+                number -= 1
+                value = value.right if added is value.left else value.left  # noqa: PLW2901
+                break
+        found = value_over(value)
+        if found is not None and found[1].function == "count":
+            shift = {"<": ("<=", -1), ">": (">=", 1)}.get(sign, (sign, 0))
+            return shift[0], *found, number + shift[1]
+    return None
+
+
+@rule("comparison with an aggregate to EXISTS", Comparison)
+def exists_for_value(node: Comparison, view: View) -> Node | None:
+    """A count is at least 1 where there is a row, a greatest value is more than another one where
+    some value is, and likewise the least; and what is one of n values comes with n different ones
+    where it comes with each.
+    """
+    return exists_for(node, view, filters=view.mode == "filter")
+
+
+def exists_for(node: Scalar, view: View, *, filters: bool) -> Scalar | None:
+    """Return a comparison with an aggregate of a subquery as a question for rows."""
+    found = counted(node)
+    if found is not None:
+        sign, those, agg, n = found
+        if agg.operand is not None:
+            those = and_where(those, (Not(IsNull(agg.operand)),))
+        if (sign, n) in ((">=", 1), ("<>", 0)):
+            return Exists(those)
+        if (sign, n) in (("<=", 0), ("=", 0)):
+            return Not(Exists(those))
+        return _each_of(those, agg, n, view) if sign in ("=", ">=") else None
+    if not filters or not isinstance(node, Comparison) or node.operator not in ("<", "<="):
+        return None
+    for value, other, function in (
+        (node.right, node.left, "max"),
+        (node.left, node.right, "min"),
+    ):
+        read = value_over(value)
+        if read is None or read[1].function != function or has_aggregate(other):
+            continue
+        those, operand = read[0], read[1].operand
+        assert operand is not None
+        kinds = {view.kind(operand, those.tables), view.kind(other)}
+        if kinds <= NUMBERS or kinds == {"time"}:
+            sides = (other, operand) if function == "max" else (operand, other)
+            return Exists(and_where(those, (attrs.evolve(node, left=sides[0], right=sides[1]),)))
+    return None
+
+
+def _each_of(those: Select, agg: Aggregate, n: int, view: View) -> Scalar | None:
+    """Return the condition that a value comes as each of the *n* that it may be."""
+    for condition in conjuncts(those.where):
+        parts = condition.parts if isinstance(condition, Or) else ()
+        if len(parts) != n or not parts or not all(map(is_equation, parts)):
+            continue
+        sides = [
+            (one.left, one.right) if is_literal(one.right) else (one.right, one.left)
+            for one in parts
+            if isinstance(one, Comparison)
+        ]
+        (value, *others), literals = zip(*sides, strict=True)
+        kinds = {literal.kind for literal in literals if isinstance(literal, Literal)}
+        kind = view.kind(value, those.tables)
+        numbers = kinds == {"integer"} and kind in NUMBERS
+        texts = kinds == {kind} == {"text"} and view.exact(value, those.tables)
+        if (
+            not (numbers or texts)
+            or any(value != other for other in others)
+            or len({*literals}) < n
+        ):
+            continue
+        rows = view.rows_of(those)
+        if agg.distinct:
+            if agg.operand != value:
+                continue
+        elif not rows.determined((value,)).everything():
+            continue
+        rest = conjunction(c for c in conjuncts(those.where) if c != condition)
+        return conjunction(
+            Exists(view.copied(and_where(attrs.evolve(those, where=rest), (part,))))
+            for part in parts
+        )
+    return None
+
+
+@rule("first value of an order to MIN or MAX", Comparison)
+def extremes_for_first(node: Comparison, view: View) -> Node | None:
+    """The first of some values in their order is the least or the greatest one of them, unless
+    NULLs come first.
+    """
+    for value, other in ((node.left, node.right), (node.right, node.left)):
+        query = value.query if isinstance(value, ScalarQuery) else None
+        if not isinstance(query, Sorted) or (query.width, query.limit, query.offset) != (1, 1, 0):
+            continue
+        inner = query.query
+        if not isinstance(inner, Select) or query.places[:1] != (0,):
+            continue
+        plain = attrs.evolve(inner, distinct=False, outputs=inner.outputs[:1])
+        (output,), item, rows = plain.outputs, query.items[0], view.rows_of(inner)
+        kinds = {view.kind(output, inner.tables), view.kind(other)}
+        if not plain.plain or not (kinds <= NUMBERS or kinds == {"time"}):
+            continue
+        if item.nulls_first is False or rows.never_null(output):
+            aggregate = Aggregate("max" if item.descending else "min", output)
+            new = ScalarQuery(attrs.evolve(plain, outputs=(aggregate,)))
+            return replaced(node, {value: new})
+    return None
+
+
+@rule("row that is there anyway", Select)
+def found_rows(select: Select, view: View) -> Node | None:
+    """EXISTS need not ask for a row that is another one of the query, or that another EXISTS
+    finds.
+    """
+    conditions = conjuncts(select.where)
+    for output in () if select.keys or select.aggregates else select.outputs:
+        for test in outermost(output, Exists):
+            found = test.query
+            if isinstance(found, Select) and _witness(found, select.tables, conditions, view):
+                return replaced(select, {test: TRUE})
+    for condition in conditions:
+        query = condition.query if isinstance(condition, Exists) else None
+        if not isinstance(query, Select):
+            continue
+        others = [other for other in conditions if other != condition]
+        around = [(select.tables, others)]
+        for other in others:
+            there = other.query if isinstance(other, Exists) else None
+            if isinstance(there, Select) and there.plain:
+                both = [*(c for c in others if c != other), *conjuncts(there.where)]
+                around.append(((*select.tables, *there.tables), both))
+        if any(_witness(query, *one, view) for one in around):
+            return attrs.evolve(select, where=conjunction(others))
+    return None
+
+
+def _only_key(select: Select, view: View) -> list[Column]:
+    """Return the key of the only table of a SELECT, if it is a base table with one."""
+    table, *others = select.tables
+    if others or not isinstance(table, Scan):
+        return []
+    key = [Column(table.source, name) for name in view.key(table.source) or ()]
+    return key if all(view.never_null(one, select.tables) for one in key) else []
+
+
+@rule("two rows to EXISTS", Select)
+def found_twice(select: Select, view: View) -> Node | None:
+    """Two rows are two with different keys, of which a row of the query itself may be one."""
+    conditions = conjuncts(select.where)
+    for condition in conditions:
+        count = counted(condition)
+        key = _only_key(count[1], view) if count is not None and _is_two(count) else []
+        if count is None or not key:
+            continue
+        others = [other for other in conditions if other != condition]
+        one, these = _witness(count[1], select.tables, others, view), count[1]
+        if one is None:
+            copy = view.copied(these)
+            (one,) = local_sources(copy.tables)
+            these = and_where(
+                with_tables(these, (*these.tables, *copy.tables)), conjuncts(copy.where)
+            )
+        apart = [Comparison("<>", mine, Column(one, mine.name)) for mine in key]
+        different = apart[0] if len(apart) == 1 else Or(tuple(apart))
+        rest = attrs.evolve(select, where=conjunction(others))
+        return and_where(rest, (Exists(and_where(these, (different,))),))
+    return None
+
+
+@rule("least or greatest value to NOT EXISTS", Select)
+def extreme_rows(select: Select, view: View) -> Node | None:
+    """A row has the greatest value of some rows, of which it is one, where none has a greater."""
+    conditions = conjuncts(select.where)
+    for condition in conditions:
+        for value, other in sides_of(condition):
+            those, agg = value_over(value) or (None, None)
+            if those is None or agg is None or agg.function not in ("min", "max"):
+                continue
+            others = [one for one in conditions if one != condition]
+            known = (*others, Not(IsNull(other)))
+            one, operand = _witness(those, select.tables, known, view), agg.operand
+            if one is None or operand is None:
+                continue
+            own = replaced(operand, dict.fromkeys(local_sources(those.tables), one))
+            if view.rows_of(select).same(own, other):
+                pair = (other, operand) if agg.function == "max" else (operand, other)
+                beyond = Not(Exists(and_where(those, (Comparison("<", *pair),))))
+                return attrs.evolve(select, where=conjunction((*known, beyond)))
+    return None
+
+
+def sides_of(condition: Scalar) -> tuple[tuple[Scalar, Scalar], ...]:
+    """Return the sides of an equation, each as the first."""
+    if not is_equation(condition):
+        return ()
+    return (condition.left, condition.right), (condition.right, condition.left)
+
+
+def _is_two(count: tuple[str, Select, Aggregate, int] | None) -> bool:
+    """Say whether a comparison wants two rows at least."""
+    return count is not None and (count[0], count[2], count[3]) == (">=", Aggregate("count"), 2)
+
+
+def _witness(
+    found: Select, tables: Iterable[Table], known: Iterable[Scalar], view: View
+) -> Source | None:
+    """Return a table whose row is one of those that a query of one table finds."""
+    table = found.tables[0] if len(found.tables) == 1 and found.plain else None
+    tables = tuple(tables)
+    for other in tables:
+        if (
+            isinstance(table, Scan)
+            and isinstance(other, Scan)
+            and other.source.table == table.source.table
+        ):
+            names = {table.source: other.source}
+            if view.rows(tables, known).imply_all(conjuncts(replaced(found.where, names))):
+                return other.source
+    return None
+
+
+@rule("redundant EXISTS removed", Select)
+def asked_by_value(select: Select, view: View) -> Node | None:
+    """Of no rows a count is 0 and another aggregate NULL; where the other conditions are not true
+    of that, there are rows.
+    """
+    conditions = conjuncts(select.where)
+    for condition in conditions:
+        if not isinstance(condition, Exists) or not isinstance(condition.query, Select):
+            continue
+        others = [other for other in conditions if other != condition]
+        new = values_of_nothing(condition.query, others)
+        if new and view.rows(select.tables, [replaced(c, new) for c in others]).none():
+            return attrs.evolve(select, where=conjunction(others))
+    return None
+
+
+def values_of_nothing(those: Select, parts: Iterable[Node]) -> dict[Scalar, Scalar]:
+    """Return what aggregates over *those* rows in some expressions are if there are none."""
+    found: dict[Scalar, Scalar] = {}
+    form = None
+    for part in parts:
+        for scalar in found_in(part, ScalarQuery):
+            read = value_over(scalar)
+            if read is not None and len(read[0].tables) == len(those.tables):
+                form = form or with_canonical_names(attrs.evolve(those, outputs=()))
+                if with_canonical_names(read[0]) == form:
+                    found[scalar] = integer(0) if read[1].function == "count" else NULL
+    return found
+
+
+@rule("CASE of a subquery without rows removed", Case, Function)
+def plain_value(node: Case | Function, _: View) -> Node | None:
+    """``CASE WHEN EXISTS (...) THEN v ELSE d END`` is v where v of no rows is d; COALESCE gives a
+    CASE its other value.
+    """
+    if isinstance(node, Function):
+        case, *rest = node.operands if node.name == "coalesce" and node.operands else (NULL,)
+        if not isinstance(case, Case) or case.default != NULL or len(rest) != 1:
+            return None
+        if not all(never_null_alone(when.value) for when in case.whens):
+            return None
+        return attrs.evolve(case, default=rest[0])
+    condition, value = node.whens[0].condition, node.whens[0].value
+    if condition == TRUE:
+        return value
+    those = condition.query if isinstance(condition, Exists) else None
+    if len(node.whens) > 1 or not isinstance(those, Select):
+        return None
+    new = values_of_nothing(those, (value,))
+    nothing = replaced(value, new) if new else None
+    alike = nothing == node.default or (node.default == NULL and nothing and _is_null(nothing))
+    return value if new and alike else None
+
+
+# The rows of a group, from the rows of a table.
+
+
+@rule("HAVING to EXISTS", Select)
+def exists_for_having(select: Select, view: View) -> Node | None:
+    """What is only asked of a group is asked of the rows with its keys."""
+    if not select.keys or not has_aggregate(select.having) or is_open(select):
+        return None
+    if any(map(has_aggregate, select.outputs)):
+        return None
+    rows = view.rows_of(select)
+    found: list[Scalar] = []
+    for part in conjuncts(select.having):
+        new: dict[Aggregate, Scalar] = {}
+        for agg in aggregates_of(part):
+            copy = view.copied(Select(select.tables, select.where, outputs=(*select.keys, agg)))
+            *theirs, value = copy.outputs
+            same = map(partial(same_value, rows), theirs, select.keys)
+            new[agg] = ScalarQuery(and_where(attrs.evolve(copy, outputs=(value,)), same))
+        asked = with_aggregates(part, new)
+        if new and not (_is_two(counted(asked)) and _only_key(select, view)):
+            rows_asked = exists_for(asked, view, filters=True)
+            if rows_asked is None:
+                return None
+            asked = rows_asked
+        found.append(asked)
+    return and_where(attrs.evolve(select, having=TRUE), found)
+
+
+@rule("values of its own groups to GROUP BY", Select)
+def groups_for_values(select: Select, view: View) -> Node | None:
+    """Rows without duplicates that show only keys, and aggregates over the rows with these keys,
+    are groups.
+    """
+    if not select.distinct or select.keys is not None or select.aggregates:
+        return None
+    if not all(isinstance(table, Scan) for table in select.tables):
+        return None
+    parts = (*conjuncts(select.where), *select.outputs)
+    own = local_sources(select.tables)
+    new: dict[Node, Node] = {}
+    found: set[frozenset[Scalar]] = set()
+    base = [
+        c for c in conjuncts(select.where) if not any(map(value_over, found_in(c, ScalarQuery)))
+    ]
+    for scalar in dict.fromkeys(one for part in parts for one in found_in(part, ScalarQuery)):
+        read = value_over(scalar)
+        its = local_sources(read[0].tables) if read is not None else []
+        if read is None or [one.table for one in its] != [one.table for one in own]:
+            continue
+        names = dict(zip(its, own, strict=True))
+        rows = view.rows(select.tables, base)
+        keys = {c: _own_key(c, names, rows) for c in conjuncts(read[0].where)}
+        known = frozenset(key for key in keys.values() if key is not None)
+        if not known:
+            continue
+        others = [c for c, key in keys.items() if key is None]
+        inside = [replaced(c, names) for c in others]
+        if any(uses(c, own) for c in others) or not all(c in base for c in inside):
+            return None
+        exact = [key for key in known if view.exact(key, select.tables)]
+        if not all(c in inside or _looks_only_at(c, known, exact) for c in base):
+            return None
+        new[scalar] = replaced(read[1], names)
+        found.add(known)
+    if len(found) != 1:
+        return None
+    (known,) = found
+    exact = [key for key in known if view.exact(key, select.tables)]
+    having, *outputs = (
+        replaced(part, new)
+        for part in (
+            conjunction(c for c in conjuncts(select.where) if c not in base),
+            *select.outputs,
+        )
+    )
+    if not all(
+        _looks_only_at(outside_aggregates(part), known, exact) for part in (having, *outputs)
+    ):
+        return None
+    return attrs.evolve(
+        select,
+        where=conjunction(base),
+        keys=sorted_nodes(known),
+        having=having,
+        outputs=tuple(outputs),
+    )
+
+
+def _looks_only_at(part: Scalar, keys: Iterable[Scalar], exact: Iterable[Scalar]) -> bool:
+    """Say whether equal keys, which are columns, make an expression the same."""
+    keys = frozenset(keys)
+    sources = {source for key in keys for source in key.sources}
+    return looks_at(part, keys, exact) and all(
+        column in keys for column in found_in(part, Column) if column.source in sources
+    )
+
+
+def _own_key(condition: Scalar, names: dict[Source, Source], rows: Rows) -> Scalar | None:
+    """Return the column that a condition wants a row to share with the row around."""
+    asked = rewritten(condition, in_order)
+    for column in found_in(condition, Column):
+        if column.source in names:
+            mine = Column(names[column.source], column.name)
+            equal = Comparison("=", column, mine)
+            either = Or((equal, And((IsNull(column), IsNull(mine)))))
+            if asked == rewritten(either, in_order):
+                return mine
+            if asked == rewritten(equal, in_order) and rows.never_null(mine):
+                return mine
+    return None
+
+
+@rule("joined table folded into another", Select)
+def folded_tables(select: Select, view: View) -> Node | None:
+    """Where it does not matter how often rows come, a table adds none if the row of another one
+    meets all that is asked of its row.
+    """
+    scans = [table for table in select.tables if isinstance(table, Scan)]
+    if len({one.source.table for one in scans}) == len(scans) or repeats(select, view):
+        return None
+    rows = view.rows_of(select)
+    shown = (*parts_of_groups(select), *(select.keys or ()))
+    for first in scans:
+        one, rest = first.source, tuple(other for other in select.tables if other is not first)
+        if any(uses(table, (one,)) for table in rest):
+            continue
+        columns = {c for part in shown for c in found_in(part, Column) if c.source == one}
+        if any(star.source == one for part in shown for star in found_in(part, Star)):
+            continue
+        for second in scans:
+            other = second.source
+            if other == one or other.table != one.table:
+                continue
+            if not all(rows.same(c, Column(other, c.name)) for c in columns):
+                continue
+            folded = replaced(with_tables(select, rest), {one: other})
+            if rows.imply_all(conjuncts(folded.where)):
+                return folded
+    return None
+
+
+@rule("aggregate over distinct rows", Select)
+def distinct_aggregates(select: Select, view: View) -> Node | None:
+    """An aggregate over the different values of a column is the aggregate with DISTINCT; counting
+    rows is counting what is never NULL.
+    """
+    if select.keys is not None or not select.aggregates or len(select.tables) != 1:
+        return None
+    (table,) = select.tables
+    if not isinstance(table, Derived) or table.shared or any(found_in(select.where, Query)):
+        return None
+    inner = table.query
+    if not isinstance(inner, Select) or inner.aggregates:
+        return None
+    keys = inner.outputs if inner.keys is None and inner.distinct else inner.keys or ()
+    if len(keys) != 1 or inner.having != TRUE or is_literal(keys[0]):
+        return None
+    if inner.distinct and keys[0] not in inner.outputs:
+        return None
+    shown = {
+        Column(table.source, str(i)): key for i, key in enumerate(inner.outputs) if key in keys
+    }
+    asked = replaced(select.where, shown)
+    if uses(asked, (table.source,)) or (asked != TRUE and not view.exact(keys[0], inner.tables)):
+        return None
+    found: dict[Aggregate, Scalar] = {}
+    for agg in aggregates_in(select):
+        this = agg.operand
+        if this is None and not view.rows_of(inner).never_null(keys[0]):
+            return None
+        if this is not None and this not in shown:
+            return None
+        found[agg] = attrs.evolve(agg, operand=keys[0], distinct=True)
+    whole = of_groups(select, found)
+    return and_where(attrs.evolve(whole, tables=inner.tables, where=inner.where), conjuncts(asked))
+
+
+@rule("condition on keys moved out of a derived table", Select)
+def conditions_pulled_up(select: Select, view: View) -> Node | None:
+    """A condition on the keys of a group, or on distinct columns, holds for all of its rows or
+    none, so that it may filter before or after; outside it meets what is known there.
+    """
+    if len(select.tables) == 1 and select.keys is None and not select.aggregates:
+        return None
+    for _, table in own_derived(select):
+        inner = table.query
+        if not isinstance(inner, Select) or inner.plain:
+            continue
+        keys = inner.outputs if inner.keys is None else inner.keys
+        own = frozenset(local_sources(inner.tables))
+        new = {
+            output: Column(table.source, str(i))
+            for i, output in enumerate(inner.outputs)
+            if output in keys and not is_literal(output)
+        }
+        exact = frozenset(value for value in new if view.exact(value, inner.tables))
+        out: dict[Scalar, Scalar] = {}
+        for condition in conjuncts(inner.where):
+            if any(found_in(condition, Query)) or not uses(condition, own):
+                continue
+            outside = replaced(condition, new)
+            if looks_at(condition, new, exact) and not uses(outside, own):
+                out[condition] = outside
+        if out:
+            left = conjunction(c for c in conjuncts(inner.where) if c not in out)
+            moved = attrs.evolve(table, query=attrs.evolve(inner, where=left))
+            parts = [moved if other is table else other for other in select.tables]
+            return and_where(with_tables(select, parts), out.values())
+    return None
+
+
 # Set operations, orders and LIMIT.
 
 MAX_ARMS: Final = 12
@@ -1320,6 +2117,20 @@ def flat_set_operation(query: SetOperation, view: View) -> Node | None:
             arms += inner.arms
         else:
             arms.append(arm)
+    return attrs.evolve(query, arms=tuple(arms))
+
+
+@rule("left join of a UNION ALL taken apart", SetOperation)
+def apart_for_left_join(query: SetOperation, view: View) -> Node | None:
+    """A left join has the pairs that match, and the rows without a match beside NULLs: beside an
+    arm with NULLs of its own it may be part of a full join.
+    """
+    if query.operator != "union" or not any(NULL in arm.outputs for arm in query.arms):
+        return None
+    arms: list[Query] = []
+    for one in query.arms:
+        found = next(left_arms(one), None) if isinstance(one, Select) and one.plain else None
+        arms += (one,) if found is None or is_open(one) else left_apart(one, *found, view)  # type: ignore[arg-type]
     return attrs.evolve(query, arms=tuple(arms))
 
 
@@ -1441,6 +2252,126 @@ def is_total(window: Window, inner: Select, view: View) -> bool:
     return all(map(given, inner.outputs)) if inner.distinct else given.everything()
 
 
+AGGREGATES: Final = frozenset({"count", "sum", "avg", "min", "max"})
+_BEFORE: Final = frozenset({"row_number", "rank", "dense_rank"})
+
+
+@rule("window function to scalar subquery", Windowed)
+def values_for_windows(query: Windowed, view: View) -> Node | None:
+    """An aggregate over a partition is that over the rows with its keys, and a rank counts the
+    rows before.
+    """
+    if any((one.function, one.keys) == ("row_number", ()) for one in query.windows):
+        return None  # what is asked of it may be a LIMIT
+    return computed_windows(query, view)
+
+
+def computed_windows(query: Windowed, view: View) -> Select | None:
+    """Return a query whose window functions are scalar subqueries."""
+    inner = query.query
+    if not isinstance(inner, Select) or not inner.plain or is_open(inner):
+        return None
+    values: list[Scalar] = []
+    for window in query.windows:
+        value = _over_partition(window, inner, view)
+        if value is None:
+            return None
+        values.append(value)
+    return attrs.evolve(inner, outputs=(*inner.outputs, *values))
+
+
+def _over_partition(window: Window, inner: Select, view: View) -> Scalar | None:
+    """Return the value of a window function over the rows of a SELECT."""
+    rows, copy = view.rows_of(inner), view.copied(inner)
+
+    def at(term: Node, select: Select) -> Scalar:
+        if isinstance(term, Place):
+            return select.outputs[term.number]
+        assert isinstance(term, Scalar)
+        return term
+
+    same = [same_value(rows, at(key, copy), at(key, inner)) for key in window.keys]
+    those = and_where(attrs.evolve(copy, outputs=()), same)
+    items = [(at(item.value, copy), at(item.value, inner), item) for item in window.items]
+    ranks = window.function in _BEFORE
+    if items and (ranks or window.frame != WHOLE):
+        if not all(rows.never_null(mine) for _, mine, _ in items):
+            return None
+        those = and_where(those, (_comes_before(items, ties=not ranks),))
+    if ranks:
+        operand = items[0][0] if window.function == "dense_rank" and len(items) == 1 else None
+        fits = operand is not None or window.function == "rank"
+        if not items or not (fits or is_total(window, inner, view)):
+            return None
+        value: Scalar = Aggregate("count", operand, distinct=operand is not None)
+        return Arithmetic("+", ONE, of_each(value, those, view))
+    total = window.frame in {WHOLE, RUNNING}
+    if window.function not in AGGREGATES or not (
+        total or (window.frame == Frame("rows", None, 0) and is_total(window, inner, view))
+    ):
+        return None
+    if not items and window.frame not in (WHOLE, RUNNING):
+        return None
+    operand = at(window.operands[0], copy) if window.operands else None
+    return of_each(Aggregate(window.function, operand, window.distinct), those, view)
+
+
+def _comes_before(items: list[tuple[Scalar, Scalar, OrderItem]], *, ties: bool) -> Scalar:
+    """Return the condition that other rows come before, or with *ties* beside, these."""
+    (theirs, mine, item), *rest = items
+    low, high = (mine, theirs) if item.descending else (theirs, mine)
+    if not rest:
+        return Comparison("<=" if ties else "<", low, high)
+    later = And((Comparison("=", theirs, mine), _comes_before(rest, ties=ties)))
+    return Or((Comparison("<", low, high), later))
+
+
+@rule("ROW_NUMBER to LIMIT", Select)
+def limit_for_row_number(select: Select, view: View) -> Node | None:
+    """The rows with the numbers up to n are the first n, and number n is the one behind n - 1."""
+    for place, table in own_derived(select):
+        query = table.query
+        if not isinstance(query, Windowed) or len(query.windows) > 1:
+            continue
+        (window,) = query.windows
+        if (window.function, window.keys) != ("row_number", ()):
+            continue
+        number = Column(table.source, str(len(query.query.outputs)))
+        asked = [c for c in conjuncts(select.where) if number in walk(c)]
+        rest = attrs.evolve(
+            select, where=conjunction(c for c in conjuncts(select.where) if c not in asked)
+        )
+        bounds = _bounds(asked[0], number) if len(asked) == 1 else None
+        new: Query | None
+        if bounds is not None and not any(number == one for one in walk(rest)):
+            inner = query.query
+            new = Sorted(inner, len(inner.outputs), window.items, *bounds)
+        else:
+            rest, new = select, computed_windows(query, view)
+        if new is not None:
+            tables = [*select.tables]
+            tables[place] = Derived(table.source, new)
+            return with_tables(rest, tables)
+    return None
+
+
+def _bounds(condition: Scalar, number: Scalar) -> tuple[int, int] | None:
+    """Return the LIMIT and OFFSET of the rows whose *number* a condition lets through."""
+    if not isinstance(condition, Comparison):
+        return None
+    sides = condition.left, condition.right
+    other = sides[sides[0] == number]
+    if number not in sides or not isinstance(other, Literal) or other.kind != "integer":
+        return None
+    n = int(other.text)
+    if condition.operator == "=":
+        return (1, n - 1) if n > 0 else None
+    if condition.left != number or condition.operator == "<>":
+        return None
+    n -= condition.operator == "<"
+    return (n, 0) if n > 0 else None
+
+
 # Orders.
 
 
@@ -1495,6 +2426,63 @@ def shorter_order(query: Sorted, view: View) -> Node | None:
             kept.append(item)
             given.append(inner.outputs[place])
     return attrs.evolve(query, items=tuple(kept))
+
+
+@rule("first value of an order to join", Select)
+def join_for_first(select: Select, view: View) -> Node | None:
+    """What must equal the value of a query with LIMIT 1 is joined to its row."""
+    for condition in conjuncts(select.where):
+        for value, other in sides_of(condition):
+            query = value.query if isinstance(value, ScalarQuery) else None
+            if not isinstance(query, Sorted) or query.limit != 1 or free_sources(query):
+                continue
+            table = Derived(view.fresh(), query)
+            rest = [one for one in conjuncts(select.where) if one != condition]
+            equal = Comparison("=", Column(table.source, "0"), other)
+            whole = attrs.evolve(select, where=conjunction((*rest, equal)))
+            return with_tables(whole, (*select.tables, table))
+    return None
+
+
+@rule("LIMIT after a join along a foreign key", Select)
+def limited_last(select: Select, view: View) -> Node | None:
+    """Each row has just one partner along a foreign key that is not NULL, so that the first rows
+    may be taken after the join as well.
+    """
+    if not select.plain or len(select.tables) != 2 or is_open(without_tables(select)):  # noqa: PLR2004
+        return None
+    for table, other in (select.tables, select.tables[::-1]):
+        if not isinstance(table, Derived) or table.shared or not isinstance(other, Scan):
+            continue
+        query = table.query
+        inner = query.query if isinstance(query, Sorted) else None
+        if not isinstance(query, Sorted) or not isinstance(inner, Select):
+            continue
+        found: list[tuple[Column, Column]] = []
+        for condition in conjuncts(select.where):
+            mine, theirs = _link(condition, other.source) or (None, None)
+            value = inner.outputs[int(theirs.name)] if theirs and not theirs.source.table else None
+            if mine is not None and isinstance(value, Column):
+                found.append((mine, value))
+        rows = view.rows_of(inner)
+        columns = {mine.name.casefold() for mine, _ in found}
+        if not found or len(found) < len(conjuncts(select.where)):
+            continue
+        if view.key(other.source, lambda key: {*key} == columns) is None:  # noqa: B023 - called at once
+            continue
+        if not all(rows.never_null(one) for _, one in found):
+            continue
+        if _refers(other.source, found, view):
+            width = len(select.outputs)
+            sorts = (Column(table.source, str(place)) for place in query.places)
+            whole = attrs.evolve(select, outputs=(*select.outputs, *sorts))
+            items = tuple(
+                attrs.evolve(item, value=Place(place))
+                for place, item in enumerate(query.items, width)
+            )
+            tables = (other, Derived(table.source, inner))
+            return Sorted(with_tables(whole, tables), width, items, query.limit, query.offset)
+    return None
 
 
 @rule("columns selected before LIMIT", Select)

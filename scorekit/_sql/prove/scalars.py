@@ -15,10 +15,10 @@ from typing import Final, NamedTuple
 
 import attrs
 
-from scorekit._sql.kinds import LOOSE_TYPES, UNCASED
+from scorekit._sql.kinds import LOOSE_TYPES, NUMBERS, UNCASED
 from scorekit._sql.prove.normal import As, unconverted
 from scorekit._sql.prove.order import Number
-from scorekit._sql.prove.scope import NOTHING, Rests, Scope
+from scorekit._sql.prove.scope import NOTHING, Rests, Scope, aggregate_of, is_count
 from scorekit._sql.tree import (
     NULL,
     Aggregate,
@@ -243,6 +243,10 @@ class Scalars:
         if isinstance(value, Cast):
             family = _FAMILY.get(value.kind)
             return None if self.loose and family in ("time", "boolean") else family
+        if aggregate_of(value) is not None:
+            kind = self.scope.kind(value)
+            real = "number" if self.dialect == "sqlite" else "real"
+            return {"real": real}.get(kind, "number") if kind in NUMBERS else None
         return None
 
     def _of_arithmetic(self, *operands: Scalar) -> str | None:
@@ -259,6 +263,8 @@ class Scalars:
             kind = self.scope.kind(value)
             truth = kind == "boolean" and self.dialect in TRUE_BOOLEANS
             return truth or (not self.loose and kind in ("integer", "natural"))
+        if isinstance(value, ScalarQuery):
+            return is_count(value)
         if isinstance(value, Aggregate):
             if value.function == "count" or value.operand is None:
                 return True
@@ -334,12 +340,13 @@ class Scalars:
             return value if family is None else family == "text"
         if isinstance(value, Cast):
             return value.kind
-        return value if isinstance(value, ScalarQuery | OpenName) else None
+        open_ = isinstance(value, ScalarQuery | OpenName) and aggregate_of(value) is None
+        return value if open_ else None
 
     def is_natural(self, value: Scalar) -> bool:
         """Say whether a value is never negative: a count, or of a type without signs."""
-        if isinstance(value, Aggregate):
-            return value.function == "count"
+        if isinstance(value, Aggregate | ScalarQuery):
+            return is_count(value)
         natural = isinstance(value, Column) and self.scope.kind(value) == "natural"
         return natural and not self.loose
 
@@ -347,7 +354,7 @@ class Scalars:
 
     def difference(self, a: Scalar, b: Scalar) -> Difference:
         """Return what *a* compared to *b* is a matter of."""
-        a, b = unconverted(a), unconverted(b)
+        a, b = self._untyped(a), self._untyped(b)
         first, second = self._adapted(a, b), self._adapted(b, a)
         if first == second:
             return Difference(NOUGHT, NOUGHT, 0)
@@ -366,6 +373,11 @@ class Scalars:
         low, high = sorted_nodes((first, second))
         nodes = Side(low, high, 0), Side(low, high, 1)
         return Difference(*(nodes if first == low else (nodes[1], nodes[0])), 0)
+
+    def _untyped(self, value: Scalar) -> Scalar:
+        """Return what equals a value, set apart where an aggregate of it has no affinity."""
+        plain = unconverted(value)
+        return Apart(plain) if self.loose and plain != value else plain
 
     def _adapted(self, value: Scalar, other: Scalar) -> Scalar:
         """Return a literal as the column that it is compared to reads it."""

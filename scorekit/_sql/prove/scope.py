@@ -12,6 +12,7 @@ from scorekit._sql.catalog import Catalog
 from scorekit._sql.kinds import UNCASED
 from scorekit._sql.prove.normal import Arm, As
 from scorekit._sql.tree import (
+    TRUE,
     Aggregate,
     Column,
     Derived,
@@ -21,6 +22,8 @@ from scorekit._sql.tree import (
     Literal,
     Node,
     Scalar,
+    ScalarQuery,
+    Select,
     Source,
     Table,
     local_sources,
@@ -150,9 +153,22 @@ def never_null_alone(value: Node) -> bool:
     """Say whether a value is never NULL, whatever the tables hold."""
     if isinstance(value, Literal):
         return value.kind != "null"
-    if isinstance(value, Aggregate):
-        return value.function == "count"
-    return isinstance(value, IsNull | Exists)
+    return isinstance(value, IsNull | Exists) or is_count(value)
+
+
+def aggregate_of(value: Node) -> Aggregate | None:
+    """Return what a scalar subquery that aggregates all of its rows takes of them."""
+    query = value.query if isinstance(value, ScalarQuery) else None
+    if not isinstance(query, Select) or query.keys is not None or query.having != TRUE:
+        return None
+    (output,) = query.outputs
+    return output if isinstance(output, Aggregate) else None
+
+
+def is_count(value: Node) -> bool:
+    """Say whether a value counts rows."""
+    aggregate = value if isinstance(value, Aggregate) else aggregate_of(value)
+    return aggregate is not None and aggregate.function == "count"
 
 
 def every(answers: Iterable[Rests | None]) -> Rests | None:

@@ -31,26 +31,47 @@ def plainer(tree: exp.Expr) -> exp.Expr:
 
 
 def _turn(select: exp.Select) -> None:
-    """Write a RIGHT or FULL join that is the first of a FROM as LEFT joins."""
+    """Write RIGHT and FULL joins as LEFT joins."""
     joins: list[exp.Join] = select.args.get("joins") or []
     first = select.args.get("from_")
-    if first is None or not joins or joins[0].side not in ("RIGHT", "FULL"):
+    turned = [join for join in joins if join.side in ("RIGHT", "FULL")]
+    if first is None or not turned:
         return
-    join = joins[0]
-    if join.args.get("method") or not join.args.get("on"):
+    if any(join.args.get("method") or not join.args.get("on") for join in turned):
         return
     tables = [first.this, *(other.this for other in joins)]
     if any(isinstance(item, exp.Star) for item in select.expressions):
         if not all(table.alias_or_name for table in tables):
             return
         _write_star(select, tables)
-    left, right = first.this, join.this
-    if join.side == "RIGHT":
-        first.set("this", right)
-        join.set("this", left)
+    is_row: exp.Expr | None = None
+    for i, join in enumerate(turned):
+        left, right = _nested(select, join), join.this
+        if is_row is not None:  # so that no row is met by what is none
+            join.set("on", exp.and_(join.args["on"], is_row))
+        if join.side == "RIGHT":
+            first.set("this", right)
+            join.set("this", left)
+            is_row = None
+        else:
+            is_row = _make_full(
+                select, join, left, right, sides_name=f"{_SIDES}{i}", of_left=is_row
+            )
         join.set("side", "LEFT")
-    else:
-        _make_full(select, join, left, right)
+    if is_row is not None:
+        select.where(is_row, copy=False)
+
+
+def _nested(select: exp.Select, join: exp.Join) -> exp.Expr:
+    """Return what stands before a join, which is the first from now on, in brackets."""
+    joins: list[exp.Join] = select.args["joins"]
+    place = next(i for i, other in enumerate(joins) if other is join)
+    left: exp.Expr = select.args["from_"].this
+    if place:
+        left.set("joins", [*(left.args.get("joins") or ()), *joins[:place]])
+        left = exp.Subquery(this=left)
+        select.set("joins", joins[place:])
+    return left
 
 
 def _write_star(select: exp.Select, tables: list[exp.Expr]) -> None:
@@ -67,14 +88,25 @@ def _write_star(select: exp.Select, tables: list[exp.Expr]) -> None:
     select.set("expressions", [part.copy() for part in shown])
 
 
-def _make_full(select: exp.Select, join: exp.Join, left: exp.Expr, right: exp.Expr) -> None:
+def _make_full(
+    select: exp.Select,
+    join: exp.Join,
+    left: exp.Expr,
+    right: exp.Expr,
+    *,
+    sides_name: str,
+    of_left: exp.Expr | None,
+) -> exp.Expr:
     """
     Write a FULL join as two LEFT joins behind a table of two rows.
 
     On the first side are the rows of the left table with their partners, on the second the rows
-    of the right table that have none.  A side without rows is one row of NULLs, and is dropped.
+    of the right table that have none.  A side without rows is one row of NULLs.
+
+    Returns:
+        Of which rows that is not so.  *of_left* says the same of those of the left table.
     """
-    side = exp.column(_SIDE, _SIDES)
+    side = exp.column(_SIDE, sides_name)
     met = join.args["on"]
     alone = exp.Not(this=_exists(left, met))
     pairs = exp.and_(side.eq(0), met.copy())
@@ -82,14 +114,13 @@ def _make_full(select: exp.Select, join: exp.Join, left: exp.Expr, right: exp.Ex
     sides = exp.Union(
         this=exp.select(exp.alias_("0", _SIDE)), expression=exp.select("1"), distinct=False
     )
-    select.args["from_"].set("this", sides.subquery(_SIDES))
-    join.set("side", "LEFT")
+    select.args["from_"].set("this", sides.subquery(sides_name))
     join.set("on", exp.or_(pairs, others))
-    before = exp.Join(this=left, side="LEFT", on=side.eq(0))
-    select.set("joins", [before, *select.args["joins"]])
-    is_pair = exp.and_(side.eq(0), _exists(left, None))
+    on_side = side.eq(0) if of_left is None else exp.and_(side.eq(0), of_left)
+    select.set("joins", [exp.Join(this=left, side="LEFT", on=on_side), *select.args["joins"]])
+    is_pair = exp.and_(side.eq(0), _exists(left, of_left))
     is_other = exp.and_(side.eq(1), _exists(right, alone))
-    select.where(exp.or_(is_pair, is_other), copy=False)
+    return exp.or_(is_pair, is_other)
 
 
 def _exists(table: exp.Expr, condition: exp.Expr | None) -> exp.Exists:

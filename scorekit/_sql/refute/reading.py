@@ -17,11 +17,9 @@ from scorekit._sql.operands import misfit
 from scorekit._sql.parsing import (
     MAX_WORDS,
     RETRIED_CHARS,
-    Script,
     is_explain,
     is_long,
     parse,
-    tokens,
 )
 from scorekit._sql.read import CASE_MATTERS, RefusedError, UnreadError, read_query
 from scorekit._sql.refute.expressions import UnfaithfulError
@@ -41,6 +39,8 @@ class Pair(NamedTuple):
     second: exp.Expr
     dialect: str
     """The dialect that the first was read as."""
+    words: tuple[Sequence[Token], ...] = ()
+    """Of each text."""
 
 
 def read_pair(texts: tuple[str, str], dialect: str | None) -> Pair:
@@ -52,6 +52,7 @@ def read_pair(texts: tuple[str, str], dialect: str | None) -> Pair:
             another text too.
     """
     trees: list[exp.Expr] = []
+    words: list[Sequence[Token]] = []
     used = ""
     for text, which in zip(texts, ORDINALS, strict=True):
         try:
@@ -62,17 +63,18 @@ def read_pair(texts: tuple[str, str], dialect: str | None) -> Pair:
             raise UnfaithfulError(f"the {which} text is not one query")
         if is_explain(text):
             raise UnfaithfulError(f"the {which} text asks for a plan, not for rows")
-        tree = script.statements[0]
+        tree = script.statements[0].copy()  # which is made plainer here
         nodes = list(tree.walk()) if isinstance(tree, exp.Query) else []
         if not nodes or any(isinstance(node, _WRITING) for node in nodes):
             raise UnfaithfulError(f"the {which} text is not a query that only reads")
-        _check_precedence(tree, nodes, text, script)
+        _check_precedence(nodes)
         _rewrite_all(nodes, text)
-        if script.dialect in ("", "sqlite"):
-            _restore_sqlite(nodes, text, script)
+        if script.dialect == "sqlite":
+            _restore_sqlite(nodes, script.words)
         trees.append(tree)
+        words.append(script.words)
         used = used or script.dialect
-    return Pair(trees[0], trees[1], used)
+    return Pair(trees[0], trees[1], used, tuple(words))
 
 
 _ARRAY = re.compile(r"\bARRAY\s*\[", re.IGNORECASE)
@@ -124,25 +126,35 @@ def read_texts(texts: tuple[str, str], schema: SqlSchema | None, dialect: str | 
         UnfaithfulError: If a database does not take a query; of several, if one cannot read it or
             reads it otherwise, or none takes both.
     """
-    for text, which in zip(texts, ORDINALS, strict=True):
+    check_short(texts)
+    if dialect is not None:
+        pair = read_pair(texts, dialect)
+        notes = fold_names(pair, schema, dialect)
+        notes += check_known(pair, schema, dialect)
+        return Texts({dialect: pair}, (), pair, notes)
+    return _read_everywhere(texts, schema)
+
+
+def check_short(texts: Sequence[str]) -> None:
+    """
+    Refuse what would take long to look into.
+
+    Raises:
+        UnfaithfulError: If a text has too many words or characters.
+    """
+    for text, which in zip(texts, ORDINALS, strict=False):
         if is_long(text):
             raise UnfaithfulError(
                 f"more than {MAX_WORDS} words or {RETRIED_CHARS} characters of the {which} query "
                 "are too many to try out"
             )
-    if dialect is not None:
-        pair = read_pair(texts, dialect)
-        notes = fold_names(pair, schema, dialect)
-        notes += check_known(texts, pair, schema, dialect)
-        return Texts({dialect: pair}, (), pair, notes)
-    return _read_everywhere(texts, schema)
 
 
 def _read_everywhere(texts: tuple[str, str], schema: SqlSchema | None) -> Texts:
     pairs: dict[str, Pair] = {}
     refusals: dict[str, str] = {}
     meanings: dict[str, tuple[Node, Node] | None] = {}
-    for name in ANYWHERE:
+    for name in VERSIONS:
         try:
             pairs[name] = read_pair(texts, name)
         except UnfaithfulError as error:
@@ -155,19 +167,15 @@ def _read_everywhere(texts: tuple[str, str], schema: SqlSchema | None) -> Texts:
             _check_alike({d: one[i] for d, one in meanings.items() if one}, which)
     for name, pair in pairs.items():
         try:
-            check_known(texts, pair, schema, name, reserved=False)
+            check_known(pair, schema, name, reserved=False)
         except UnfaithfulError as error:
             if meanings[name] is None:
                 raise  # what it would be without the fault is not known either
             refusals[name] = str(error)
     taken = {name: pair for name, pair in pairs.items() if name not in refusals}
     if not taken:
-        raise UnfaithfulError(refusals[ANYWHERE[0]])
+        raise UnfaithfulError(refusals["sqlite"])
     return Texts(taken, tuple(dict.fromkeys(refusals.values())), _neutral(pairs))
-
-
-ANYWHERE: Final = ("sqlite", "duckdb", "postgres", "mysql")
-"""The dialects as which a text is read that comes without one."""
 
 
 def _lower_names(pair: Pair) -> None:
@@ -261,7 +269,6 @@ def fold_names(pair: Pair, schema: SqlSchema | None, dialect: str | None) -> tup
 
 
 def check_known(
-    texts: tuple[str, str],
     pair: Pair,
     schema: SqlSchema | None,
     dialect: str | None,
@@ -282,8 +289,7 @@ def check_known(
     """
     if dialect is None:
         return ()
-    words = [tokens(text, dialect) for text in texts]
-    if _same_words(*words):
+    if _same_words(*pair.words):
         fault = misfit(pair.first, dialect, schema, sure=True)
         if fault is not None:
             raise UnfaithfulError(f"{database_of(dialect)} refuses both queries: {fault}")
@@ -291,45 +297,15 @@ def check_known(
     if dialect not in VERSIONS:
         described = map(database_of, VERSIONS)
         return (f"{dialect} takes both queries: known only of {', '.join(described)}",)
-    for own, tree, which in zip(words, pair[:2], ORDINALS, strict=True):
+    for own, tree, which in zip(pair.words, pair[:2], ORDINALS, strict=True):
         lacking = unknown(own, tree, dialect, reserved=reserved)
         if lacking is not None:
             raise UnfaithfulError(f"in the {which} query, {lacking}")
         fault = misfit(tree, dialect, schema)
         if fault is not None:
             raise UnfaithfulError(f"{database_of(dialect)} may refuse the {which} query: {fault}")
-    needed = (versions(*read, dialect) for read in zip(words, pair[:2], strict=True))
+    needed = (versions(*read, dialect) for read in zip(pair.words, pair[:2], strict=True))
     return tuple(sorted(set[str]().union(*needed)))
-
-
-def refused_by_all(sql: str, dialect: str | None, schema: SqlSchema | None) -> str | None:
-    """Return why a text is no query that its database runs, or each of those that it may be of."""
-    found: list[str] = []
-    if is_long(sql) or (dialect is None and _is_foreign(sql)):
-        return None
-    for name in ANYWHERE if dialect is None else (dialect,):
-        try:
-            trees = parse(sql, name).statements
-        except SqlError as error:
-            if name not in VERSIONS:
-                return None  # its grammar is not known well enough
-            found.append(str(error))
-            continue
-        queries = [tree for tree in trees if isinstance(tree, exp.Query)]
-        faults = (misfit(tree, name, schema, sure=True) for tree in queries)
-        fault = next(filter(None, faults), None)
-        if fault is None:
-            return None
-        found.append(f"{database_of(name)} refuses it: {fault}")
-    return found[0]
-
-
-def _is_foreign(sql: str) -> bool:
-    """Say whether a text is that of a dialect that is none of the four."""
-    try:
-        return parse(sql, None).dialect not in ("", *ANYWHERE)
-    except SqlError:
-        return False
 
 
 def _same_words(first: Sequence[Token], second: Sequence[Token]) -> bool:
@@ -357,9 +333,7 @@ _UNCLEAR = (
 """Operators, and those that may not stand in them without brackets."""
 
 
-def _check_precedence(
-    tree: exp.Expr, nodes: Sequence[exp.Expr], text: str, script: Script
-) -> None:
+def _check_precedence(nodes: Sequence[exp.Expr]) -> None:
     """
     Refuse what dialects bracket otherwise, such as a comparison of a comparison.
 
@@ -371,35 +345,16 @@ def _check_precedence(
         for outer, inside in _UNCLEAR:
             if isinstance(node, outer) and any(isinstance(part, inside) for part in parts):
                 raise UnfaithfulError("brackets must say which operator comes first")
-        if not isinstance(node, _COMPARING):
-            continue
-        for inner in parts:
-            if script.dialect or not isinstance(inner, exp.Paren):
-                continue
-            # the parser's own brackets: it reads IS as binding tighter, as few dialects do
-            if isinstance(inner.this, _COMPARING) and _n_brackets(
-                tree.sql(), script
-            ) > _n_brackets(text, script):
-                raise UnfaithfulError("brackets must say which operator comes first")
 
 
-def _n_brackets(text: str, script: Script) -> int:
-    return _count(TokenType.L_PAREN, text, script)
-
-
-def _count(kind: TokenType, text: str, script: Script) -> int:
-    return sum(token.token_type == kind for token in tokens(text, script.dialect))
-
-
-def _restore_sqlite(nodes: Sequence[exp.Expr], text: str, script: Script) -> None:
+def _restore_sqlite(nodes: Sequence[exp.Expr], words: Sequence[Token]) -> None:
     """Restore what SQLite distinguishes and the parser does not."""
-    if "+" in text:
-        n_sums = sum(isinstance(node, exp.Add) for node in nodes)
-        if _count(TokenType.PLUS, text, script) != n_sums:
-            raise UnfaithfulError("a sign of plus that adds nothing changes types in SQLite")
+    n_sums = sum(isinstance(node, exp.Add) for node in nodes)
+    if sum(token.token_type == TokenType.PLUS for token in words) != n_sums:
+        raise UnfaithfulError("a sign of plus that adds nothing changes types in SQLite")
     casts = [node for node in nodes if isinstance(node, exp.Cast)]
-    if script.dialect == "sqlite" and casts:
-        written = Counter(map(affinity, _types(tokens(text, script.dialect))))
+    if casts:
+        written = Counter(map(affinity, _types(words)))
         if written != Counter(map(affinity_of, casts)):
             raise UnfaithfulError("SQLite casts to types by rules of its own")
     for node in nodes:
@@ -408,7 +363,7 @@ def _restore_sqlite(nodes: Sequence[exp.Expr], text: str, script: Script) -> Non
             node.replace(exp.Anonymous(this="MOD", expressions=[node.this, node.expression]))
 
 
-def _types(written: list[Token]) -> Iterator[str]:
+def _types(written: Sequence[Token]) -> Iterator[str]:
     """Yield the types that are cast to, as written."""
     depth, last = 0, ""
     casts: list[tuple[int, list[str] | None]] = []
