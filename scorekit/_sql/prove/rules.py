@@ -1346,8 +1346,9 @@ def single_aggregates(node: ScalarQuery, view: View) -> Node | None:
     if not isinstance(query, Select) or not exactly_one(query) or is_open(query):
         return None
     (output,) = query.outputs
-    if not isinstance(output, Aggregate):
-        return of_each(output, query, view)
+    apart = view.rows_of(query).apart(query)
+    if not isinstance(output, Aggregate) or apart != query:
+        return of_each(apart.outputs[0], apart, view)
     given, inside = of_row_around(query, view)
     if {*given, *inside} != {rewritten(c, in_order) for c in conjuncts(query.where)}:
         return ScalarQuery(attrs.evolve(query, where=conjunction((*given, *inside))))
