@@ -77,7 +77,7 @@ def main() -> None:
         audit = query_audit(sql, schema=schema, dialect=dialect)
         seconds.append(time.process_time() - start)
         counts[of].update({str(one.kind) for one in audit.findings} or {"none"})
-        undecided[of].update(audit.undecided)
+        undecided[of].update(tuple(audit.undecided))
         lines.append(json.dumps({"set": of, "sql": sql, "audit": audit.to_dict()}))
     for name, found in counts.items():
         n = sum(json.loads(line)["set"] == name for line in lines)

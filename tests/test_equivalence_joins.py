@@ -79,6 +79,9 @@ def test_both_ways_to_write_one_query_are_never_refuted(dialect: str) -> None:
          left),
         ("SELECT t.a, u.b FROM t FULL JOIN u ON t.id = u.t_id",
          f"SELECT t.a, u.b FROM t LEFT JOIN u ON t.id = u.t_id UNION ALL {alone}"),
+        (("SELECT q.a FROM u JOIN ((SELECT t.a, t.id FROM t JOIN v ON v.b = t.a) q"
+         " JOIN v ON v.b = q.a) ON u.t_id = q.id"),
+         "SELECT t.a FROM u JOIN t ON u.t_id = t.id JOIN v ON v.b = t.a JOIN v w ON w.b = t.a"),
         ("SELECT a FROM t EXCEPT ALL SELECT a FROM t WHERE a IS NULL",
          "SELECT a FROM t WHERE a IS NOT NULL"),
         ("SELECT a FROM t INTERSECT ALL SELECT a FROM t", "SELECT a FROM t"),

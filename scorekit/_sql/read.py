@@ -956,7 +956,9 @@ class _Reader:
     ) -> Table:
         """Read one item of a FROM, perhaps without what is joined to it, and make it visible."""
         inner = node.this if isinstance(node, exp.Subquery) else None
-        if isinstance(inner, exp.Table) or (inner is not None and inner.args.get("joins")):
+        if isinstance(inner, exp.Table) or (
+            isinstance(inner, exp.Subquery) and not node.args.get("alias")
+        ):
             _check(node, "this")
             return self._nested(inner, scope)
         if isinstance(node, exp.Table) and node.args.get("joins") and not alone:
