@@ -3,7 +3,8 @@ Pairs of queries with quoted literals, and with values of unlike kinds side by s
 
 What a database makes of ``COALESCE(n, '0')``, of a CASE or a UNION of numbers and texts, or of a
 date beside a quoted day, each does in its own way.  A pair is a query and the same with one choice
-turned: most often a literal loses its quotes.  What must agree about the pairs is asked elsewhere,
+turned: most often a literal loses its quotes, or what is computed of a UNION is computed of each
+of its arms.  What must agree about the pairs is asked elsewhere,
 as in `benchmarks.check_counterexamples`.
 """
 
@@ -102,9 +103,51 @@ class _Writer:
             )
         )
 
+    def united(self) -> str:
+        """Return what is computed of the rows of a UNION, behind it or in its arms."""
+        one, two, other = self.column(), self.plain(), self.literal()
+        kind = self.pick("UNION ALL", "UNION ALL", "UNION")
+        shown, where = "{0}", ""
+        if self.pick(1, 2) > 1:
+            shown = self.pick("{0} / 2", "{0} + 1", f"COALESCE({{0}}, {other})", self.cast("{0}"))
+        if self.pick(1, 2) > 1:
+            where = f" WHERE {{0}} {self.pick('=', '>', '<>')} {other}"
+        if self.pick("behind", "inside") == "behind":
+            inner = f"SELECT {one} AS k FROM t {kind} SELECT {two} FROM t"
+            return f"SELECT {shown.format('k')} FROM ({inner}) q{where.format('k')}"
+        arms = (f"SELECT {shown.format(v)} FROM t{where.format(v)}" for v in (one, two))
+        return f" {kind} ".join(arms)
+
+    def chain(self) -> str:
+        """Return a UNION of three arms, of which two may come first."""
+        arms = [f"SELECT {self.plain()} FROM t" for _ in range(3)]
+        kinds = [self.pick("UNION", "UNION ALL") for _ in range(2)]
+        one = f"{arms[0]} {kinds[0]} {arms[1]}"
+        if self.pick(1, 2) == 1:
+            return f"{one} {kinds[1]} {arms[2]}"
+        first = f"SELECT * FROM ({one}) q" if self.dialect == "sqlite" else f"({one})"
+        return f"{first} {kinds[1]} {arms[2]}"
+
+    def single(self) -> str:
+        """Return an aggregate of single rows, or what it is taken of, beside other values."""
+        function, column = self.pick("SUM", "AVG", "MIN", "MAX"), self.column()
+        beside = self.pick("", f" UNION ALL SELECT {self.plain()} FROM t")
+        if self.pick(1, 2) == 1:
+            return f"SELECT {function}({column}) FROM t GROUP BY t.id{beside}"
+        return f"SELECT {column} FROM t{beside}"
+
+    def cast(self, value: str) -> str:
+        """Return a value as a text."""
+        return f"CAST({value} AS {TYPES[self.dialect][1]})"
+
     def query(self) -> str:
         """Return a query."""
-        form = self.pick("rows", "rows", "where", "where", "union", "union", "group", "inner")
+        form = self.pick(
+            "rows", "rows", "where", "where", "union", "group", "inner", "united", "united",
+            "chain", "single",
+        )  # fmt: skip
+        if form in ("united", "chain", "single"):
+            return str(getattr(self, form)())
         if form == "where":
             return f"SELECT t.id FROM t WHERE {self.condition()}"
         if form == "union":

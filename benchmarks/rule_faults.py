@@ -39,7 +39,7 @@ LINES: Final = SOURCE.splitlines()
 MARK: Final = "# spelling: "
 QUESTIONS: Final = frozenset(
     {"implies", "imply_all", "never_null", "same", "none", "everything", "exactly", "exact"}
-    | {"rely_on", "at_most_one", "alike", "refers", "given", "all"}
+    | {"rely_on", "at_most_one", "alike", "refers", "given", "all", "converts", "key"}
 )
 """What is answered by yes or no."""
 TURNED: Final[dict[type[ast.cmpop], type[ast.cmpop]]] = {
@@ -125,7 +125,11 @@ def _text(node: ast.AST) -> str:
 
 
 def _called(call: ast.Call) -> str:
-    return getattr(call.func, "attr", "") or getattr(call.func, "id", "")
+    """Return what is called; what `determined` returns is a question, and itself none."""
+    func = call.func
+    if isinstance(func, ast.Call):
+        return "given" if _called(func) == "determined" else ""
+    return getattr(func, "attr", "") or getattr(func, "id", "")
 
 
 def _own(name: str, functions: dict[str, ast.FunctionDef]) -> set[str]:

@@ -599,6 +599,9 @@ class Comparison(Report):
             return f"cannot tell: {why} ({compared})"
         if fallen and self.single_cases == "tested":
             parts.append(counted(len(fallen), "case", " dropped significantly"))
+        blind = [name for name, one in self.suites.items() if one.cannot_see]
+        if len(blind) < len(self.suites):
+            parts += [f"cannot see a loss of {listed(blind, FEW_NAMES)}"] * bool(blind)
         if missed := self.newly_missed_unsafe:
             parts.append(_named("unsafe query", "no longer caught", missed).head)
         if self.removed_cases:
@@ -610,8 +613,11 @@ class Comparison(Report):
 
     def _closing(self) -> list[str]:
         lines = [self._moves()]
-        for title, changes in self._optional():
-            lines.append(f"{title}: {_counted(changes)} ({listed(_labels(changes), FEW_NAMES)})")
+        lines += [
+            f"{title}: {_counted(changes)} ({listed(_labels(changes), FEW_NAMES)})"
+            for _, title, changes in self._kinds()[2:]
+            if changes
+        ]
         lines += self._left_out()
         for models, where in (
             (self.models_only_in_baseline, "the baseline"),
@@ -652,10 +658,6 @@ class Comparison(Report):
             f"{fell}; rose: {_counted(self.improvements)}; unchanged: {self.n_unchanged}{scores}"
         )
         return f"{text}; {LISTED}" if self.regressions or self.improvements else text
-
-    def _optional(self) -> list[tuple[str, tuple[CaseChange, ...]]]:
-        """Return what there is of other changes, under their titles."""
-        return [(title, changes) for _, title, changes in self._kinds()[2:] if changes]
 
     def _sections(self) -> list[Table]:
         """Return the cases that dropped significantly, and in detail all changes."""
@@ -809,7 +811,7 @@ def compare_reports(
         against three is the least that can be significant, or two against five. The level of the
         interval is the highest that their number allows. Repeats that are the same in every case
         are copies of one run, or of a system that never varies, and count as one; unless others
-        of the suite differ in so few cases, below three on average, that this happens by chance.
+        of the suite differ in so few cases, below six on average, that this happens by chance.
 
         *Unknown outcomes.* Where nobody knows some outcomes (``passed=None``, an undecided pair of
         queries), the suite's change is that of the known ones, and *delta_bounds* are the changes

@@ -123,18 +123,22 @@ class ModelComparison(TableRecord):
     n_left_out: int
     """Tasks that only some models have, which do not count."""
     n_tasks_by_model: FrozenMapping[str, int] = attrs.field(factory=FrozenMapping[str, int])
-    """Tasks that each model has, in the order given."""
+    """Tasks of which each model has a known outcome, in the order given. A model that has none is
+    not compared."""
     n_unknown: int = 0
     """Attempts with unknown outcomes, which do not count."""
 
     def _sheet(self) -> Sheet:
         sure = level_of(next(iter(self.ranks.values())))
         n, left_out = self.n_tasks, f", {self.n_left_out} left out" if self.n_left_out else ""
-        if self.n_left_out and self.n_tasks_by_model:
-            model, n_own = min(self.n_tasks_by_model.items(), key=itemgetter(1))
+        known = {model: n for model, n in self.n_tasks_by_model.items() if n}
+        if self.n_left_out and known:
+            model, n_own = min(known.items(), key=itemgetter(1))
             left_out += f" ({one_line(model, MAX_NAME)} has {n_own} of {n + self.n_left_out})"
         if self.n_unknown:
             left_out += f", {self.n_unknown} {UNKNOWN} left out"
+        if lost := [one_line(m, MAX_NAME) for m, n in self.n_tasks_by_model.items() if not n]:
+            left_out += f", without {', '.join(lost)} (no known outcome)"
         best = ", ".join(one_line(name, MAX_NAME) for name in self.best)
         models = [
             {
@@ -206,7 +210,7 @@ def compare_models(
             `CodeReport` of two models or more, or reports of one model each: a list of
             `SqlReport` that name their models, or a mapping from model to report.  Models and
             tasks are strings or integers; tasks that a model lacks, or of which nothing is known,
-            are left out for all.
+            are left out for all, and a model of which nothing is known is not compared.
         metric: What to take from a report: ``"pass@1"``, right or wrong, or ``"code_score"``, with
             partial credit; a metric of a `SqlReport`. None for ``"pass@1"``, or
             ``"query_correctness"``, whose undecided pairs are unknown. Of no matter for a mapping
@@ -222,9 +226,9 @@ def compare_models(
         A frozen `ModelComparison`.
 
     Raises:
-        InputError: If there are fewer than two models, no task that all have, a report lacks
-            *metric*, or a number is out of range or of *bounds*. Also if attempts are unequal and
-            there are no *bounds*.
+        InputError: If fewer than two models have a known outcome, there is no task that all have,
+            a report lacks *metric*, or a number is out of range or of *bounds*. Also if attempts
+            are unequal and there are no *bounds*.
         TypeError: If *scores* is none of the above, or a score not a number.
 
     Notes:
@@ -294,7 +298,7 @@ def compare_models(
     limits = None if bounds is None else check_bounds(bounds)
     runs, n_unknown, of_reports = _by_model(scores, metric, limits or (-MAX_VALUE, MAX_VALUE))
     limits = (0.0, 1.0) if of_reports and limits is None else limits
-    models, table, sizes, n_left_out, equal = _read_scores(runs)
+    models, table, n_left_out, equal = _read_scores(runs)
     if limits is None and not equal:
         domain = "the lowest and the highest score possible, as models have unequal attempts"
         refuse("bounds", domain, bounds)
@@ -359,7 +363,7 @@ def compare_models(
         ),
         n_tasks=n,
         n_left_out=n_left_out,
-        n_tasks_by_model=FrozenMapping(dict(zip(models, sizes, strict=True))),
+        n_tasks_by_model=FrozenMapping({model: len(run) for model, run in runs.items()}),
         n_unknown=n_unknown,
     )
 
@@ -457,31 +461,29 @@ class _Scores(NamedTuple):
     models: list[str]
     table: Floats
     """A row for each task that all models have."""
-    n_tasks: list[int]
-    """Of each model."""
     n_left_out: int
     are_equal: bool
     """Whether models have as many attempts at a task as others."""
 
 
 def _read_scores(runs: Mapping[str, CaseScores]) -> _Scores:
-    """Return the scores over the tasks that all models have."""
-    for model, run in runs.items():
-        if not len(run):
-            refuse(f"scores[{shown(model)}]", "a model with a known outcome", {})
-    first, *others = runs.values()
+    """Return the scores over the tasks that all models have, but for those that have none."""
+    known = {model: run for model, run in runs.items() if len(run)}
+    if len(known) < 2:  # noqa: PLR2004 - to compare takes two
+        refuse("scores", "those of at least two models with a known outcome", [*known])
+    first, *others = known.values()
     tasks: tuple[str, ...] | list[str] = first.case_ids
     if any(run.case_ids != tasks for run in others):
         tasks = [task for task in tasks if all(task in run for run in others)]
-    n_left_out = len(set(chain.from_iterable(runs.values()))) - len(tasks)
+    n_left_out = len(set(chain.from_iterable(known.values()))) - len(tasks)
     if not tasks:
-        known = {model: list(run) for model, run in runs.items()}
-        refuse("scores", "a mapping of models that share a task", known)
-    columns = [run.take(tasks) for run in runs.values()]
+        domain = "a mapping of models that share a task"
+        refuse("scores", domain, {model: list(run) for model, run in known.items()})
+    columns = [run.take(tasks) for run in known.values()]
     harmonic = [float(np.mean(1.0 / column.sizes)) for column in columns]
     equal = max(harmonic) <= EQUAL * min(harmonic)
     table = np.stack([column.means for column in columns], axis=1)
-    return _Scores(list(runs), table, list(map(len, runs.values())), n_left_out, equal)
+    return _Scores(list(known), table, n_left_out, equal)
 
 
 class _Pairs(NamedTuple):

@@ -521,13 +521,14 @@ class _Repeats(NamedTuple):
 
     @staticmethod
     def _low(old: tuple[float, ...], new: tuple[float, ...], error: float) -> float:
-        """Return the least rise that permutation does not refute."""
+        """Return the least rise that permutation does not refute, up to *NEAR* too low."""
 
         def is_possible(step: int) -> int:
             shifted = tuple(one - (step * NEAR - 1.0) for one in new)
             return permutation_p_value(shifted, old) > error * (1.0 + ROUNDING)
 
-        return bisect_left(range(round(2.0 / NEAR)), 1, key=is_possible) * NEAR - 1.0
+        found = bisect_left(range(round(2.0 / NEAR)), 1, key=is_possible)
+        return max(found - 1, 0) * NEAR - 1.0
 
     def widen(self, bounds: Interval, delta: float, confidence_level: float) -> Interval:
         """Return bounds of a mean change that allow for the spread of repeats too."""

@@ -205,7 +205,7 @@ FIRING: dict[str, Sequence[str]] = {
         "SELECT (SELECT a FROM n WHERE 1 = 0 GROUP BY a) FROM e",
         "SELECT (SELECT COUNT(*) FROM n WHERE FALSE), (SELECT 1 WHERE FALSE) FROM e",
     ],
-    "double NOT removed": [
+    "NOT of a comparison or of NOT removed": [
         "SELECT NOT NOT pay < 2, NOT NOT pay FROM e",
         "SELECT id FROM e WHERE NOT NOT (pay <= 1 OR NOT NOT rank)",
     ],
@@ -241,6 +241,7 @@ FIRING: dict[str, Sequence[str]] = {
         "SELECT d.name, n.c FROM d LEFT JOIN n ON n.a = d.id WHERE n.b = 1 OR n.a + 1 > d.size",
     ],
     "full join to left join": [
+        "SELECT e.id, d.size FROM e FULL JOIN d ON e.d_id = d.id",
         "SELECT e.id, d.id FROM e FULL JOIN d ON e.boss = d.id WHERE COALESCE(d.size, 0) > 0 AND e.rank > 0",
         "SELECT e.id, d.id FROM e FULL JOIN d ON e.boss = d.id WHERE d.size > 0 OR d.name = 'x'",
         "SELECT e.id, d.id FROM (SELECT * FROM e WHERE rank > 0) e FULL JOIN (SELECT * FROM d WHERE size > 0) d ON e.boss = d.id WHERE d.size > 0",
@@ -474,6 +475,9 @@ FIRING: dict[str, Sequence[str]] = {
         "SELECT COUNT(*) FROM e LIMIT 2",
         "SELECT x.pay FROM (SELECT pay, rank FROM e ORDER BY id LIMIT 1) x ORDER BY x.rank LIMIT 4",
         "SELECT 1 FROM e HAVING COUNT(*) > 1 ORDER BY COUNT(*) LIMIT 1",
+        "SELECT x.a FROM (SELECT a, b FROM n ORDER BY b LIMIT 1) x LIMIT 3",
+        "SELECT x.one FROM (SELECT 1 AS one, COUNT(*) AS k FROM n) x ORDER BY x.k LIMIT 1",
+        "SELECT x.a FROM (SELECT a, b FROM n ORDER BY c LIMIT 1) x ORDER BY x.b LIMIT 3",
     ],
     "redundant ORDER BY item removed": [
         "SELECT rank FROM e ORDER BY id, pay LIMIT 2",
@@ -543,6 +547,7 @@ FIRING: dict[str, Sequence[str]] = {
         "SELECT d.id, COUNT(n.a) FROM d LEFT JOIN e ON e.id = d.size LEFT JOIN n ON n.a = d.size WHERE d.size > 0 GROUP BY d.id",
     ],
     "comparison with an aggregate to EXISTS": [
+        "SELECT id FROM d WHERE size >= (SELECT MAX(a) FROM n WHERE n.b = d.id) OR size < (SELECT MIN(a) FROM n)",
         "SELECT id, (SELECT COUNT(*) FROM n WHERE n.a = d.size) > 0, 1 > (SELECT COUNT(n.a) FROM n WHERE n.b = d.size) FROM d",
         "SELECT id FROM d WHERE (SELECT COUNT(n.a) FROM n WHERE n.b = d.size) <> 0 OR NOT (SELECT COUNT(*) FROM n WHERE n.a = d.size) = 0",
         "SELECT id FROM d WHERE (SELECT COUNT(DISTINCT n.a) FROM n WHERE n.b = d.size) >= 1 AND (SELECT COUNT(*) FROM n) + 1 <= 1",
@@ -552,6 +557,7 @@ FIRING: dict[str, Sequence[str]] = {
         "postgres sqlite: SELECT id FROM d WHERE (SELECT COUNT(DISTINCT v.u) FROM v WHERE v.boss = d.id AND v.u IN ('x', 'y')) = 2",
     ],
     "row that is there anyway": [
+        "SELECT e.id FROM e, n WHERE n.a = e.pay AND EXISTS (SELECT 1 FROM e x, n y WHERE y.a = x.pay AND x.rank = e.rank)",
         "SELECT a FROM n WHERE EXISTS (SELECT 1 FROM n x WHERE x.b = n.b)",
         "SELECT a FROM n WHERE a > 1 AND EXISTS (SELECT 1 FROM n x WHERE x.a = n.a AND x.a > 0)",
         "SELECT a, EXISTS (SELECT 1 FROM n x WHERE x.b = n.b) FROM n",
@@ -625,7 +631,9 @@ FIRING: dict[str, Sequence[str]] = {
         "SELECT x.pay FROM (SELECT pay, ROW_NUMBER() OVER (ORDER BY id) AS r FROM e) x WHERE x.r < 3",
         "SELECT x.pay FROM (SELECT pay, ROW_NUMBER() OVER (ORDER BY id) AS r FROM e) x WHERE x.r > 1",
     ],
-    "first value of an order to join": [
+    "value of a single row to join": [
+        "SELECT id FROM e WHERE boss = (SELECT id FROM d WHERE d.id = 1)",
+        "SELECT id FROM e WHERE rank = (SELECT size FROM d WHERE d.id = e.boss)",
         "SELECT id FROM e WHERE boss = (SELECT a FROM n ORDER BY b, a LIMIT 1)",
         "SELECT id FROM e WHERE boss = (SELECT d_id FROM e GROUP BY d_id ORDER BY COUNT(*) DESC LIMIT 1)",
     ],
@@ -747,6 +755,7 @@ NEAR: dict[str, Sequence[str]] = {
     ],
     "unused outer join removed": [
         "SELECT e.pay FROM e LEFT JOIN n ON n.a = e.boss",
+        "SELECT SUM(e.pay) FROM e LEFT JOIN n ON n.a = e.boss",
     ],
     "IS NULL of an outer join to NOT EXISTS": [
         "SELECT d.name FROM d LEFT JOIN n ON n.a > d.size WHERE n.c IS NULL",
@@ -885,6 +894,7 @@ NEAR: dict[str, Sequence[str]] = {
         "mysql any: SELECT e.id, x.t, LENGTH(x.t) FROM e, (SELECT DISTINCT t FROM v) x",
         "SELECT e.id, x.v FROM e, (SELECT x AS v FROM v UNION SELECT a FROM n) x WHERE CAST(x.v AS CHAR(9)) = '1'",
         "SELECT e.id, x.v FROM e, (SELECT a AS v FROM n) x",
+        "sqlite: SELECT e.id, x.a, SUM(e.pay) FROM e, (SELECT DISTINCT a FROM n) x GROUP BY e.id, x.a",
     ],
     "nested aggregates merged": [
         "SELECT SUM(x.k), MAX(x.a) FROM (SELECT a, COUNT(b) AS k FROM n GROUP BY a) x",
@@ -909,6 +919,8 @@ NEAR: dict[str, Sequence[str]] = {
         "SELECT MAX(x.m) FROM (SELECT a, MAX(b) AS m FROM n GROUP BY a) x WHERE x.a > 1",
         "SELECT MAX(x.m) FROM (SELECT a, MAX(b) AS m FROM n GROUP BY a) x, e",
         "postgres mysql any: SELECT MAX(x.m) FROM (SELECT MAX(pay) AS m FROM e GROUP BY boss UNION ALL SELECT MAX(t) FROM v GROUP BY boss) x",
+        "SELECT SUM(x.k) FROM (SELECT COUNT(*) AS k FROM n UNION SELECT COUNT(*) FROM e) x",
+        "SELECT 1 + (x.x - 1), SUM(x.k) FROM (SELECT x, COUNT(*) AS k FROM v GROUP BY x) x GROUP BY x.x",
     ],
     "nested set operations flattened": [
         "SELECT pay FROM e UNION ALL (SELECT a FROM n UNION SELECT size FROM d)",
@@ -943,6 +955,7 @@ NEAR: dict[str, Sequence[str]] = {
         "SELECT x.v FROM (SELECT pay AS v FROM e UNION ALL SELECT t FROM v) x, d WHERE x.v > '1'",
         "SELECT x.v FROM (SELECT pay + 1 AS v FROM e UNION ALL SELECT t FROM v) x, d WHERE x.v = 1",
         "postgres mysql any: SELECT x.v FROM (SELECT day AS v FROM v UNION ALL SELECT at FROM v) x, d WHERE CAST(x.v AS CHAR(19)) > '1'",
+        "SELECT x.v, d.id FROM (SELECT a AS v FROM n EXCEPT ALL SELECT pay FROM e) x, d",
     ],
     "DISTINCT before LIMIT 1 removed": [
         "SELECT DISTINCT size FROM d ORDER BY size LIMIT 2",
@@ -989,6 +1002,7 @@ NEAR: dict[str, Sequence[str]] = {
         "SELECT x.pay FROM (SELECT pay FROM e ORDER BY id LIMIT 1) x LIMIT 1 OFFSET 1",
         "SELECT COUNT(*) FROM e LIMIT 0",
         "SELECT a FROM n WHERE a = 1 LIMIT 1",
+        "SELECT x.a FROM (SELECT a, b FROM n ORDER BY b LIMIT 2) x LIMIT 1",
     ],
     "EXISTS taken apart": [
         "SELECT id FROM d WHERE EXISTS (SELECT 1 FROM n, n x WHERE n.a = d.size AND x.b > n.b)",
@@ -1035,15 +1049,15 @@ NEAR: dict[str, Sequence[str]] = {
     ],
     "comparison with an aggregate to EXISTS": [
         "SELECT id FROM d WHERE (SELECT COUNT(*) FROM n WHERE n.a = d.size) > 1 OR (SELECT COUNT(*) FROM n WHERE n.a = d.size) <> 1",
-        "SELECT id FROM d WHERE size > (SELECT MAX(a) FROM n WHERE n.b = d.id) OR size <= (SELECT MIN(a) FROM n) OR (SELECT SUM(a) FROM n) > 0",
-        "SELECT id, size < (SELECT MAX(a) FROM n WHERE n.b = d.id) FROM d WHERE NOT size < (SELECT MAX(a) FROM n WHERE n.b = d.id)",
+        "SELECT id FROM d WHERE size = (SELECT MAX(a) FROM n WHERE n.b = d.id) OR size <> (SELECT MIN(a) FROM n) OR (SELECT SUM(a) FROM n) > 0",
+        "SELECT id, size < (SELECT MAX(a) FROM n WHERE n.b = d.id) FROM d",
         "SELECT id FROM d WHERE (SELECT COUNT(*) FROM n WHERE n.b = d.id AND n.a IN (1, 2)) = 2",
         "SELECT id FROM d WHERE (SELECT COUNT(DISTINCT n.b) FROM n WHERE n.b = d.id AND n.a IN (1, 2)) = 2",
         "SELECT id FROM d WHERE (SELECT COUNT(DISTINCT n.a) FROM n WHERE n.b = d.id AND n.a IN (1, 2, 3)) = 2",
         "SELECT id FROM d WHERE (SELECT COUNT(DISTINCT n.a) FROM n WHERE n.b = d.id AND n.a IN (1, 2)) <= 2",
         "mysql any: SELECT id FROM d WHERE (SELECT COUNT(DISTINCT v.u) FROM v WHERE v.boss = d.id AND v.u IN ('x', 'X')) = 2",
         "SELECT id FROM d WHERE name < (SELECT MAX(c) FROM n WHERE n.b = d.id)",
-        "SELECT rank FROM e GROUP BY rank HAVING MAX(pay) < (SELECT MAX(a) FROM n)",
+        "SELECT rank, COUNT(*) FROM e GROUP BY rank HAVING MAX(pay) < (SELECT MAX(a) FROM n)",
     ],
     "row that is there anyway": [
         "SELECT a FROM n WHERE EXISTS (SELECT 1 FROM n x WHERE x.a = n.a)",
@@ -1132,7 +1146,9 @@ NEAR: dict[str, Sequence[str]] = {
         "SELECT x.b FROM (SELECT b, ROW_NUMBER() OVER (ORDER BY a) AS r FROM n) x WHERE x.r > 2",
         "SELECT x.b, x.r FROM (SELECT b, ROW_NUMBER() OVER (ORDER BY a) AS r FROM n) x WHERE x.r = 2",
     ],
-    "first value of an order to join": [
+    "value of a single row to join": [
+        "SELECT id FROM e WHERE rank = (SELECT a FROM n WHERE n.b = e.boss)",
+        "SELECT id FROM e WHERE rank < (SELECT size FROM d WHERE d.id = e.boss)",
         "SELECT id FROM e WHERE boss < (SELECT a FROM n ORDER BY b, a LIMIT 1)",
         "SELECT id FROM e WHERE boss = (SELECT a FROM n WHERE n.b = e.rank ORDER BY b, a LIMIT 1)",
         "SELECT id FROM e WHERE boss = (SELECT a FROM n ORDER BY b, a LIMIT 1) OR rank = 1",

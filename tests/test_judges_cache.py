@@ -833,6 +833,20 @@ def _renamed(directory: Path) -> None:
     directory.rename(directory.parent / "elsewhere")
 
 
+def test_no_file_is_mapped_into_memory(tmp_path: Path) -> None:
+    """In any thread: a file cut short while it is mapped would end the process."""
+    judge = CachedJudge(Counting(), directory=tmp_path / "c")
+    assert judge._shelf._disk is not None
+    cache = judge._shelf._disk._cache
+
+    def mapped() -> Any:
+        return cache._sql("PRAGMA mmap_size").fetchall()
+
+    with ThreadPoolExecutor(1) as pool:
+        assert mapped() == pool.submit(mapped).result() == [(0,)]
+        pool.submit(cache.close).result()
+
+
 @POSIX
 @pytest.mark.parametrize("harm", [_emptied, _halved, _removed, _replaced, _renamed])
 def test_a_database_harmed_while_open(harm: Callable[[Path], None], tmp_path: Path) -> None:

@@ -306,10 +306,10 @@ class Interpreter:
             own = frozenset(map(_looks, first))
             alike = {k: [r for r in rows if _looks(r) in own] for k, rows in alike.items()}
         bag = Counter(map(self._key, first))
+        bag = Counter({*bag}) if query.distinct else bag
         for rows in others:
             other = Counter(map(self._key, rows))
-            if query.distinct:
-                bag, other = Counter({*bag}), Counter({*other})
+            other = Counter({*other}) if query.distinct else other
             if query.operator == "union":
                 bag = bag + other
             else:

@@ -9,7 +9,8 @@ from typing import Any
 
 import anthropic
 
-from scorekit._claude.prompt import CHOICE_SCORES, TEMPLATE
+from scorekit._claude.prompt import CHOICE_SCORES, TEMPLATE, Answer, messages_request
+from scorekit._claude.settings import Settings
 from scorekit.judges import METRIC
 
 _llm: Any = import_module("autoevals.llm")  # they ship no types
@@ -24,19 +25,22 @@ class _Client(_oai.LLMClient):  # type: ignore[misc]  # an untyped base
         """Keep the arguments."""
 
 
-def new_classifier(
-    model: str, max_tokens: int, complete: Callable[..., Awaitable[dict[str, Any]]]
-) -> Any:
+async def classified(
+    settings: Settings,
+    variables: dict[str, str],
+    complete: Callable[[dict[str, Any]], Awaitable[Answer]],
+) -> tuple[float, str]:
     """
-    Return AutoEvals' classifier of a pair; *complete* stands for a chat completion.
+    Return score and reasoning on a pair; *complete* answers a Messages request.
 
     Refusals for load do not leave *complete*, so that AutoEvals' own hundred retries never begin.
     """
-    client = _Client(
-        openai=None,
-        complete=complete,
-        RateLimitError=anthropic.RateLimitError,
-    )
-    return _llm.LLMClassifier(
-        METRIC, TEMPLATE, CHOICE_SCORES, model=model, max_tokens=max_tokens, client=client
-    )
+
+    async def completion(**call: Any) -> dict[str, Any]:
+        return (await complete(messages_request(call, settings.effort))).chat_completion()
+
+    client = _Client(openai=None, complete=completion, RateLimitError=anthropic.RateLimitError)
+    options = {"model": settings.model, "max_tokens": settings.max_tokens, "client": client}
+    classifier = _llm.LLMClassifier(METRIC, TEMPLATE, CHOICE_SCORES, **options)
+    found = await classifier.eval_async(**variables)
+    return float(found.score), str(found.metadata["rationale"])

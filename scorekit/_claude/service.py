@@ -11,7 +11,6 @@ import sys
 import threading
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from concurrent.futures import Future
-from contextvars import ContextVar
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
@@ -24,7 +23,6 @@ from scorekit._claude.prompt import (
     asked_to_wait,
     error_in,
     error_kind,
-    messages_request,
 )
 from scorekit._claude.settings import Settings, check_key
 from scorekit._core.progress import say_waiting
@@ -103,7 +101,6 @@ class Service:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread: threading.Thread | None = None
         self._stop = asyncio.Event()
-        self._classifier: Any = None
         self._closed = False
         self._secrets: set[str] = set()
         self._answered: tuple[dict[str, Any], float] = {}, 0.0
@@ -280,22 +277,15 @@ class Service:
         self, variables: dict[str, str], complete: Callable[..., Awaitable[Answer]]
     ) -> tuple[float, str]:
         """Let AutoEvals ask, by *complete*, and read the answer: score and reasoning."""
-        if self._classifier is None:
-            import_module("anthropic")  # what is not installed well is no matter of credentials
-            from scorekit._claude.classifier import new_classifier
+        import_module("anthropic")  # what is not installed well is no matter of credentials
+        from scorekit._claude.classifier import classified
 
-            self._classifier = new_classifier(
-                self.settings.model, self.settings.max_tokens, _complete
-            )
-        _asking.set((self.settings, complete))  # of this task alone
         try:
-            score = await self._classifier.eval_async(**variables)
+            score, reasoning = await classified(self.settings, variables, complete)
         except JudgeError as error:  # which may quote an answer
             words = self.hide(error.message)
-            if words == error.message:
-                raise
             raise JudgeError(error.kind, words, error.usage, error.cost_usd) from None
-        return float(score.score), self.hide(str(score.metadata["rationale"]))
+        return score, self.hide(reasoning)
 
     def usable_client(self) -> anthropic.AsyncAnthropic:
         """Return the client, or raise for a judge that has no use for it."""
@@ -408,16 +398,6 @@ def closed() -> JudgeError:
 def _run(loop: asyncio.AbstractEventLoop, service: Service) -> None:
     with asyncio.Runner(loop_factory=lambda: loop) as runner:
         runner.run(service.serve())
-
-
-_asking: ContextVar[tuple[Settings, Callable[..., Awaitable[Answer]]]] = ContextVar("_asking")
-"""What answers the request of AutoEvals in the running task."""
-
-
-async def _complete(**call: Any) -> dict[str, Any]:
-    """Answer AutoEvals' request for a chat completion."""
-    settings, complete = _asking.get()
-    return (await complete(messages_request(call, settings.effort))).chat_completion()
 
 
 def highest_cost(settings: Settings, variables: Mapping[str, str]) -> float:

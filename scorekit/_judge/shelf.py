@@ -93,14 +93,10 @@ class Shelf:
         except OSError as error:
             self._tell(error)
             return
+        self._claims = self._disk.claims
         if self._disk.refusal is not None:
             self._tell(self._disk.refusal)
-        else:
-            try:
-                self._claims = Claims(self._disk.path)
-            except OSError as error:
-                self._tell(error)
-            self._purge(self._clock())
+        self._purge(self._clock())
 
     # Values.
 
@@ -196,17 +192,8 @@ class Shelf:
     @asynccontextmanager
     async def turn(self, key: str) -> AsyncGenerator[None]:
         """Wait until no other process is about to find out what belongs under *key*."""
-        claims = self._claims
-        if claims is None:
-            yield
-            return
-
-        def take() -> bool:
-            is_taken = self._tried(lambda _: claims.take(key), writes=True)
-            self.leave()
-            return is_taken is not False
-
-        while not await asyncio.to_thread(take):  # noqa: ASYNC110 - another process sets no event
+        claims = self._claims or Claims()
+        while self._tried(lambda _: claims.take(key), writes=True) is False:  # noqa: ASYNC110
             await asyncio.sleep(POLL_SECONDS)
         try:
             yield

@@ -15,6 +15,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, Final, NoReturn, TypeVar
 
+from scorekit._judge.claims import Claims
 from scorekit.errors import MissingExtraError
 
 try:
@@ -132,8 +133,11 @@ class TextStore:
         self.path = os.fspath(directory / LAYOUT)
         self._database = os.path.join(self.path, "cache.db")  # noqa: PTH118 - what lstat takes
         self.refusal: StoreError | None = None
+        self.claims: Claims | None = None
+        """Of what is asked for; None where nothing can be written."""
         try:
             self._cache: Any = _guarded(lambda: self._open(directory))
+            self.claims = _guarded(lambda: Claims(self.path))
         except StoreError as error:
             self.refusal = error
             try:
@@ -276,16 +280,10 @@ def _create_private(database: str) -> None:
     """
     Make the file for its owner alone; those beside it will take its mode.
 
-    Under another name: to close a file drops every lock that this process has on it, and SQLite
-    may have it open already.
+    Only where there is none: to close a file drops every lock that this process has on it.
     """
-    if os.path.lexists(database):
-        return
-    descriptor, fresh = tempfile.mkstemp(dir=os.path.dirname(database))  # noqa: PTH120 - as above
-    os.close(descriptor)
-    with contextlib.suppress(OSError):  # another was faster, or SQLite has to: there are no links
-        os.link(fresh, database)
-    os.unlink(fresh)  # noqa: PTH108 - as above
+    with contextlib.suppress(FileExistsError):
+        os.close(os.open(database, os.O_CREAT | os.O_EXCL, 0o600))
 
 
 def _identity(database: str) -> tuple[int, int]:

@@ -151,7 +151,7 @@ _CHOOSING: Final = frozenset({"coalesce", "nullif", "greatest", "least"})
 _OF_TIMES: Final = frozenset({"extract", "year", "month", "day"})
 _COMPARING: Final = frozenset({"nullsafeeq", "nullsafeneq", "between"})
 _TEXTS: Final = frozenset({"text", "", "word", "numeral", "day", "flag"})
-_OF_TWO: Final = frozenset({"+", "-", "*", "/", "%", "sum", "avg"})
+_OF_TWO: Final = frozenset({"+", "-", "*", "/", "%", "-x", "sum", "avg"})
 """What may mean several things of two texts that are written out, or of one."""
 _NOT_OF_DATES: Final = frozenset({"sum", "avg", "*", "/", "%", "abs", "round", "-x"})
 _OF_GROUPS: Final = frozenset(

@@ -32,7 +32,7 @@ Sides: TypeAlias = tuple[Attempts, Attempts]
 Reach: TypeAlias = tuple[float | None, float, float]
 """The mean score of a case, and the least and the highest it may be."""
 
-FEW_CASES = 3
+FEW_CASES = 6
 """Cases in which repeats may differ on average such that some can be the same by chance."""
 
 PLAIN = frozenset({bool, int, float})

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
+from itertools import product
 from typing import Final, TypeVar
 
 import attrs
@@ -17,7 +18,7 @@ import attrs
 from scorekit._sql.definitions import Reference
 from scorekit._sql.kinds import LOOSE_TYPES, NUMBERS
 from scorekit._sql.prove.dependencies import is_equation
-from scorekit._sql.prove.logic import with_canonical_names
+from scorekit._sql.prove.logic import negated, with_canonical_names
 from scorekit._sql.prove.normal import (
     Arm,
     As,
@@ -270,10 +271,14 @@ def shorter_scalar(node: ScalarQuery, _: View) -> Node | None:
     return None
 
 
-@rule("double NOT removed", Not, shown=False)
-def without_double_not(node: Not, view: View) -> Node | None:
-    """``NOT NOT p`` is p, if p is a condition or only its truth matters."""
+@rule("NOT of a comparison or of NOT removed", Not, shown=False)
+def without_not(node: Not, view: View) -> Node | None:
+    """``NOT NOT p`` is p, if p is a condition or only its truth matters, and what is not less than
+    another value is at least that, unless one is NULL or NaN.
+    """
     inner = node.operand
+    if isinstance(inner, Comparison) and not inner.may_be_nan:
+        return negated(inner) if any(map(value_over, (inner.left, inner.right))) else None
     known = isinstance(inner, Not) and (view.mode != "value" or is_boolean(inner.operand))
     return inner.operand if isinstance(inner, Not) and known else None
 
@@ -663,14 +668,22 @@ def inner_for_arm(select: Select, arm: Arm, rest: Iterable[Table]) -> Select:
 
 @rule("full join to left join", Select)
 def outer_for_full_joins(select: Select, view: View) -> Node | None:
-    """WHERE is never true of the rows in which a full join has filled one side up: it asks
-    something of a column that NULL does not pass.
+    """WHERE is never true of the rows in which a full join has filled one side up, as it asks
+    something of a column that NULL does not pass; or a foreign key finds all rows of that side.
     """
     for table in select.tables:
         if not isinstance(table, FullJoin):
             continue
         sides = table.first, table.second
-        kept = [_refused(side, select, view) for side in sides]
+        kept = [
+            _refused(side, select, view)
+            or _always_matches(
+                Select(one.tables, one.condition),
+                Arm(side.tables, conjunction((side.condition, table.condition))),
+                view,
+            )
+            for side, one in (sides, sides[::-1])
+        ]
         if not any(kept):
             continue
         rest = [other for other in select.tables if other is not table]
@@ -897,9 +910,9 @@ def without_self_joins(select: Select, view: View) -> Node | None:
                 parts = [table for table in select.tables if table is not second]
                 return replaced(with_tables(select, parts), {other: mine})
     for arm, rest in left_arms(select):
-        one = _witness(Select(arm.tables, arm.condition), rest, (), view)
-        if one is not None and rows.at_most_one(arm):
-            return replaced(with_tables(select, rest), dict.fromkeys(local_sources((arm,)), one))
+        found = _witness(Select(arm.tables, arm.condition), rest, (), view)
+        if found is not None and rows.at_most_one(arm):
+            return replaced(with_tables(select, rest), found)
     return None
 
 
@@ -1266,6 +1279,7 @@ def _merged(select: Select, table: Derived, view: View) -> Select | None:
             if name == "count" and select.keys is None and not some_row:
                 return None
             whole: Scalar = Aggregate(name, this)
+            # spelling: a least value as a sum is only of another type
             found[agg] = As("sum", whole) if agg.function == "sum" else whole
     aggregates: dict[Aggregate, Scalar] = dict.fromkeys(aggregates_in(select), NULL)
     rest = [with_aggregates(part, aggregates) for part in parts_of_groups(select)]
@@ -1346,8 +1360,9 @@ def single_aggregates(node: ScalarQuery, view: View) -> Node | None:
     if not isinstance(query, Select) or not exactly_one(query) or is_open(query):
         return None
     (output,) = query.outputs
-    if not isinstance(output, Aggregate):
-        return of_each(output, query, view)
+    apart = view.rows_of(query).apart(query)
+    if not isinstance(output, Aggregate) or apart != query:
+        return of_each(apart.outputs[0], apart, view)
     given, inside = of_row_around(query, view)
     if {*given, *inside} != {rewritten(c, in_order) for c in conjuncts(query.where)}:
         return ScalarQuery(attrs.evolve(query, where=conjunction((*given, *inside))))
@@ -1615,8 +1630,8 @@ def counted(node: Node) -> tuple[str, Select, Aggregate, int] | None:
 @rule("comparison with an aggregate to EXISTS", Comparison)
 def exists_for_value(node: Comparison, view: View) -> Node | None:
     """A count is at least 1 where there is a row, a greatest value is more than another one where
-    some value is, and likewise the least; and what is one of n values comes with n different ones
-    where it comes with each.
+    some value is, and less where there are values and none is not, and likewise the least; and
+    what is one of n values comes with n different ones where it comes with each.
     """
     return exists_for(node, view, filters=view.mode == "filter")
 
@@ -1635,19 +1650,23 @@ def exists_for(node: Scalar, view: View, *, filters: bool) -> Scalar | None:
         return _each_of(those, agg, n, view) if sign in ("=", ">=") else None
     if not filters or not isinstance(node, Comparison) or node.operator not in ("<", "<="):
         return None
-    for value, other, function in (
-        (node.right, node.left, "max"),
-        (node.left, node.right, "min"),
-    ):
+    for value, other in ((node.right, node.left), (node.left, node.right)):
         read = value_over(value)
-        if read is None or read[1].function != function or has_aggregate(other):
+        if read is None or has_aggregate(other):
             continue
         those, operand = read[0], read[1].operand
-        assert operand is not None
+        more = "max" if value is node.right else "min"
+        if operand is None or read[1].function not in ("min", "max"):
+            continue
         kinds = {view.kind(operand, those.tables), view.kind(other)}
-        if kinds <= NUMBERS or kinds == {"time"}:
-            sides = (other, operand) if function == "max" else (operand, other)
-            return Exists(and_where(those, (attrs.evolve(node, left=sides[0], right=sides[1]),)))
+        if not (kinds <= NUMBERS or kinds == {"time"}):
+            continue
+        new = {value: operand}
+        if read[1].function == more:
+            return Exists(and_where(those, (replaced(node, new),)))
+        some = Exists(and_where(those, (Not(IsNull(operand)),)))
+        beyond = Exists(view.copied(and_where(those, (replaced(negated(node), new),))))
+        return conjunction((some, Not(beyond), Not(IsNull(other))))
     return None
 
 
@@ -1757,8 +1776,10 @@ def found_twice(select: Select, view: View) -> Node | None:
         if count is None or not key:
             continue
         others = [other for other in conditions if other != condition]
-        one, these = _witness(count[1], select.tables, others, view), count[1]
-        if one is None:
+        found, these = _witness(count[1], select.tables, others, view), count[1]
+        if found is not None:
+            (one,) = found.values()
+        else:
             copy = view.copied(these)
             (one,) = local_sources(copy.tables)
             these = and_where(
@@ -1782,11 +1803,10 @@ def extreme_rows(select: Select, view: View) -> Node | None:
                 continue
             others = [one for one in conditions if one != condition]
             known = (*others, Not(IsNull(other)))
-            one, operand = _witness(those, select.tables, known, view), agg.operand
-            if one is None or operand is None:
+            found, operand = _witness(those, select.tables, known, view), agg.operand
+            if found is None or operand is None:
                 continue
-            own = replaced(operand, dict.fromkeys(local_sources(those.tables), one))
-            if view.rows_of(select).same(own, other):
+            if view.rows_of(select).same(replaced(operand, found), other):
                 pair = (other, operand) if agg.function == "max" else (operand, other)
                 beyond = Not(Exists(and_where(those, (Comparison("<", *pair),))))
                 return attrs.evolve(select, where=conjunction((*known, beyond)))
@@ -1807,19 +1827,21 @@ def _is_two(count: tuple[str, Select, Aggregate, int] | None) -> bool:
 
 def _witness(
     found: Select, tables: Iterable[Table], known: Iterable[Scalar], view: View
-) -> Source | None:
-    """Return a table whose row is one of those that a query of one table finds."""
-    table = found.tables[0] if len(found.tables) == 1 and found.plain else None
+) -> dict[Source, Source] | None:
+    """Return tables whose row is one of those that a query finds, by those of the query."""
     tables = tuple(tables)
-    for other in tables:
-        if (
-            isinstance(table, Scan)
-            and isinstance(other, Scan)
-            and other.source.table == table.source.table
-        ):
-            names = {table.source: other.source}
-            if view.rows(tables, known).imply_all(conjuncts(replaced(found.where, names))):
-                return other.source
+    if not found.plain or not found.tables or len(found.tables) > MAX_WITNESSES:
+        return None
+    own = [table.source for table in tables if isinstance(table, Scan)]
+    names = [table.source for table in found.tables if isinstance(table, Scan)]
+    alike = [[one for one in own if one.table == name.table] for name in names]
+    if len(names) < len(found.tables) or not all(alike):
+        return None
+    rows = view.rows(tables, known)
+    for some in product(*alike):
+        new = dict(zip(names, some, strict=True))
+        if rows.imply_all(conjuncts(replaced(found.where, new))):
+            return new
     return None
 
 
@@ -2091,6 +2113,9 @@ def conditions_pulled_up(select: Select, view: View) -> Node | None:
 
 # Set operations, orders and LIMIT.
 
+MAX_WITNESSES: Final = 3
+"""Tables of an EXISTS of which it is seen that their rows are there."""
+
 MAX_ARMS: Final = 12
 """Arms of a UNION ALL that a SELECT is pushed into."""
 
@@ -2173,7 +2198,7 @@ def as_distinct(query: Query) -> Query:
         return attrs.evolve(query, distinct=True)
     if isinstance(query, SetOperation) and (query.distinct or query.operator == "union"):
         return attrs.evolve(query, distinct=True)
-    return SetOperation("union", True, (query, query))  # noqa: FBT003 - as SQL has it
+    return SetOperation("union", distinct=True, arms=(query,))
 
 
 @rule("INTERSECT or EXCEPT to EXISTS", SetOperation)
@@ -2216,7 +2241,10 @@ def pushed_into_union(select: Select, view: View) -> Node | None:
         query = table.query
         if not isinstance(query, SetOperation):
             continue
-        if query.operator != "union" or query.distinct or len(query.arms) > MAX_ARMS:
+        if query.operator != "union" or query.distinct:
+            continue
+        # spelling: a bound of work
+        if len(query.arms) > MAX_ARMS:
             continue
         rest = attrs.evolve(select, tables=(*select.tables[:place], *select.tables[place + 1 :]))
         if is_open(rest):
@@ -2347,7 +2375,7 @@ def limit_for_row_number(select: Select, view: View) -> Node | None:
             inner = query.query
             new = Sorted(inner, len(inner.outputs), window.items, *bounds)
         else:
-            rest, new = select, computed_windows(query, view)
+            rest, new = select, computed_windows(query, view) if asked else None
         if new is not None:
             tables = [*select.tables]
             tables[place] = Derived(table.source, new)
@@ -2400,9 +2428,11 @@ def one_of_repeated(query: Sorted, _: View) -> Node | None:
 def one_row_limited(query: Sorted, view: View) -> Node | None:
     """Of at most one row a LIMIT takes all, and nothing sorts it."""
     inner = query.query
+    if query.offset or query.limit == 0:
+        return None
     if isinstance(inner, Sorted) and inner.limit == 1 and inner.width == query.width:
-        return inner if query.limit != 0 and not query.offset else None
-    if query.offset or query.limit == 0 or not isinstance(inner, Select):
+        return inner
+    if not isinstance(inner, Select):
         return None
     if inner.keys is not None or (query.limit is None and not query.items):
         return None
@@ -2428,19 +2458,22 @@ def shorter_order(query: Sorted, view: View) -> Node | None:
     return attrs.evolve(query, items=tuple(kept))
 
 
-@rule("first value of an order to join", Select)
-def join_for_first(select: Select, view: View) -> Node | None:
-    """What must equal the value of a query with LIMIT 1 is joined to its row."""
+@rule("value of a single row to join", Select)
+def join_for_single(select: Select, view: View) -> Node | None:
+    """What must equal the value of a query with at most one row is joined to that row."""
+    inside = view.inside(select.tables)
     for condition in conjuncts(select.where):
         for value, other in sides_of(condition):
             query = value.query if isinstance(value, ScalarQuery) else None
-            if not isinstance(query, Sorted) or query.limit != 1 or free_sources(query):
-                continue
-            table = Derived(view.fresh(), query)
-            rest = [one for one in conjuncts(select.where) if one != condition]
-            equal = Comparison("=", Column(table.source, "0"), other)
-            whole = attrs.evolve(select, where=conjunction((*rest, equal)))
-            return with_tables(whole, (*select.tables, table))
+            single = isinstance(query, Sorted) and query.limit == 1 and not free_sources(query)
+            if isinstance(query, Select) and query.plain and not is_open(query):
+                single = inside.rows_of(query).determined(()).everything()
+            if single and query is not None:
+                table = Derived(view.fresh(), query)
+                rest = [one for one in conjuncts(select.where) if one != condition]
+                equal = Comparison("=", Column(table.source, "0"), other)
+                whole = attrs.evolve(select, where=conjunction((*rest, equal)))
+                return with_tables(whole, (*select.tables, table))
     return None
 
 
@@ -2493,13 +2526,11 @@ def projected_first(select: Select, _: View) -> Node | None:
     if len(select.tables) != 1 or select.where != TRUE:
         return None
     (table,) = select.tables
-    query = table.query if isinstance(table, Derived) and not table.shared else None
+    if not isinstance(table, Derived) or table.shared:
+        return None
+    query = table.query
     inner = query.query if isinstance(query, Sorted) else None
-    if (
-        not isinstance(table, Derived)
-        or not isinstance(query, Sorted)
-        or not isinstance(inner, Select)
-    ):
+    if not isinstance(query, Sorted) or not isinstance(inner, Select):
         return None
     if select.keys is not None or select.aggregates:
         return None

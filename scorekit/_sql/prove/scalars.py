@@ -311,6 +311,10 @@ class Scalars:
                 return kind, limits.scale, limits.timed
         if isinstance(value, Cast) and kind == "text" and not _VARYING.match(value.type):
             return None
+        if kind == "number" and isinstance(value, Aggregate | Arithmetic):
+            of = [self.type_of(one) for one in value.children if isinstance(one, Scalar)]
+            name = value.function if isinstance(value, Aggregate) else value.operator
+            return None if None in of else (name, *of)
         kind = "integer" if kind == "natural" else kind
         return (kind,) if kind in ("integer", "real", "text", "boolean") else None
 
