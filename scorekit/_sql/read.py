@@ -411,19 +411,24 @@ class _Names:
 
     def _may_be_named(self, node: exp.Column, name: str, scope: _Scope) -> bool:
         """Say whether a name that no table has may be that of whole rows, or of an output."""
-        if self.dialect == "sqlite":
-            return False
-        clause, own = node.find_ancestor(*_BY_OUTPUTS, exp.Select), node.parent_select
-        if isinstance(clause, _BY_OUTPUTS) and isinstance(own, exp.Select):
-            unnamed = (exp.Alias, exp.Column, exp.Star)  # which are named as one sees
-            if not all(isinstance(output, unnamed) for output in own.expressions):
+        clause = node.find_ancestor(*_BY_OUTPUTS, *_ROWS, exp.Select)
+        own: exp.Expr | None = node.parent_select
+        around: list[exp.Expr] = []
+        while own is not None:
+            around.append(own)
+            own = own.parent_select
+        if self.dialect == "sqlite":  # where it sees outputs besides, they are among the aliases
+            seen = around[:1] if isinstance(clause, exp.Join) else []
+        else:
+            seen = {"duckdb": around, "mysql": around[1:]}.get(self.dialect, [])
+            plain = (exp.Alias, exp.Column, exp.Star)  # others are named by the database itself
+            if isinstance(clause, _BY_OUTPUTS) and not all(
+                isinstance(output, plain) for one in around[:1] for output in one.expressions
+            ):
                 return True
-        around = own if self.dialect == "duckdb" else own and own.parent_select
-        while around is not None and self.dialect in ("duckdb", "mysql"):
-            if any(output.alias.casefold() == name for output in around.expressions):
-                return True
-            around = around.parent_select
-        return self.dialect != "mysql" and scope.names(name)
+        if any(output.alias.casefold() == name for one in seen for output in one.expressions):
+            return True
+        return self.dialect not in ("sqlite", "mysql") and scope.names(name)
 
     def _may_be_output(self, node: exp.Column, name: str) -> bool:
         """Say whether a clause may take the name of a column for that of an output."""
@@ -631,7 +636,8 @@ class _Reader:
         seen = self._dialect in _ALIASES_IN_WHERE
         where = self._filter(tree.args.get("where"), named if seen else scope)
         if has_aggregate(where):
-            raise InvalidError("an aggregate in WHERE")
+            may = self._dialect == "sqlite" and _may_be_folded(where)
+            raise (UnreadError if may else InvalidError)("an aggregate in WHERE")
         keys = self._keys(tree.args.get("group"), scope if "group" in hidden else named, outputs)
         having = self._filter(tree.args.get("having"), scope if "having" in hidden else named)
         items = self._items(tree, named, outputs)
@@ -1426,6 +1432,12 @@ class _Reader:
             distinct=select.distinct,
         )
         return outer, tuple(replaced(item, new) for item in order)
+
+
+def _may_be_folded(condition: Scalar) -> bool:
+    """Say whether SQLite may leave out a part of a condition before it looks into it."""
+    several = (node.parts for node in walk(condition) if isinstance(node, And | Or))
+    return any(not part.sources and not has_aggregate(part) for parts in several for part in parts)
 
 
 def _is_dual(node: exp.Expr) -> bool:

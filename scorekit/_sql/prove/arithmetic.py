@@ -363,7 +363,7 @@ class Numbers:
         return self._quotient(known, right.top)
 
     def _quotient(self, left: Form, right: Polynomial) -> Form | None:
-        """Return a quotient; one by what is counted or summed need not say that there are rows."""
+        """Return a quotient; one by what is counted or summed need not know of any rows."""
         doubles = left.kind == "real" or self.dialect == "duckdb"
         if not (doubles or self.dialect in _EXACT_DECIMALS):
             return None  # a NUMERIC of SQLite may hold a whole number
