@@ -46,7 +46,7 @@ UNKNOWN: Final = Declared("", "unknown", nullable=True)
 """A column of which nothing is known."""
 
 
-@attrs.frozen
+@attrs.frozen(eq=False)
 class Rule:
     """One way to rewrite a node so that it means the same."""
 
