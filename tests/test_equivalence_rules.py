@@ -925,6 +925,8 @@ NEAR: dict[str, Sequence[str]] = {
         "SELECT id, (SELECT COUNT(*) FROM n WHERE n.b = d.id AND n.a > 1) FROM d WHERE id > 1",
     ],
     "single-row subquery to left join": [
+        "SELECT e.id, (SELECT d.name FROM d WHERE d.id = e.boss AND d.size = (SELECT b FROM n LIMIT 1)) FROM e",
+        "SELECT e.id, (SELECT CASE WHEN d.size IS NULL THEN 2 END FROM d WHERE d.id = e.boss) FROM e",
         "SELECT id, (SELECT MAX(a) FROM n WHERE n.b = e.boss) FROM e",
         "SELECT id, (SELECT COALESCE(size, 1) FROM d WHERE d.id = e.boss) FROM e",
         "SELECT id, (SELECT size FROM d WHERE d.id = 1) FROM e",
@@ -941,6 +943,8 @@ NEAR: dict[str, Sequence[str]] = {
         "SELECT x.k, y.k FROM (SELECT a, COUNT(*) AS k FROM n GROUP BY a) x JOIN (SELECT boss, COUNT(*) AS k FROM e GROUP BY boss) y ON x.a = y.boss",
     ],
     "GROUP BY to scalar subqueries": [
+        "SELECT DISTINCT COUNT(*) FROM e, n WHERE e.id = 1",
+        "SELECT DISTINCT e.id, w.* FROM e, w, n WHERE n.a = e.pay",
         "SELECT a, COUNT(*) FROM n WHERE a = 1 GROUP BY a UNION ALL SELECT pay, 1 FROM e",
         "SELECT DISTINCT e.pay FROM e, n WHERE n.a = e.pay",
         "SELECT DISTINCT e.id, n.b FROM e, n WHERE n.a = e.pay",
