@@ -68,7 +68,7 @@ MAX_LABEL = 32
 """Characters of a name that a figure shows."""
 
 MARKERS = "osD^vPX*"
-"""Told apart without color, with the dashes below."""
+"""Distinguished without color, with the dashes below."""
 
 DASHES: tuple[Any, ...] = ("-", "--", "-.", ":")
 """Not as many as there are colors, so that twenty curves differ in one of both."""

@@ -213,7 +213,7 @@ def compare_models(
             are left out for all, and a model of which nothing is known is not compared.
         metric: What to take from a report: ``"pass@1"``, right or wrong, or ``"code_score"``, with
             partial credit; a metric of a `SqlReport`. None for ``"pass@1"``, or
-            ``"query_correctness"``, whose undecided pairs are unknown. Of no matter for a mapping
+            ``"query_correctness"``, whose undecided pairs are unknown. Ignored for a mapping
             of numbers.
         bounds: The lowest and the highest score possible, needed for a mapping of unequal numbers
             of attempts; None for no bounds. Those of a report are 0 and 1.
@@ -230,29 +230,6 @@ def compare_models(
             a report lacks *metric*, or a number is out of range or of *bounds*. Also if attempts
             are unequal and there are no *bounds*.
         TypeError: If *scores* is none of the above, or a score not a number.
-
-    Notes:
-        If two models are equally good, the sign of their difference at a task is random. The test
-        flips the signs of whole tasks at random, and compares the paired t statistic of each pair
-        with the largest of all pairs, step by step (max-t of Westfall and Young, Romano and Wolf).
-        Scores may have any distribution, and models may resemble each other. If only a few tasks
-        separate the models, all sign combinations are counted.
-
-        A model's lowest rank is one more than the number of models shown to be better. Its highest
-        rank leaves out those shown to be worse. All these intervals hold at the same time. Models
-        with equal true means share their ranks, and each interval contains all of them.
-
-        *best* asks less, and so names fewer. Each model that may still be the best is compared
-        with the other ones: it is left out if the largest of these one-sided statistics is too
-        large under the same flipped signs. That is repeated with those that are left. The best
-        model is left out in at most ``1 - confidence_level`` of comparisons. Of 30 models that are
-        all alike, each is left out so often, and so some of them in most comparisons.
-
-        Where one model has more than 1.2 times as many attempts at a task as another, signs are
-        not random: the mean of few attempts is more skewed than that of many. The pairs are then
-        tested by Gaffke's bounds for differences within *bounds*, with Holm's adjustment, and
-        their intervals are at a level that holds for all together. This takes more tasks than
-        equal attempts do.
 
     Examples:
         >>> scores = {
@@ -277,6 +254,29 @@ def compare_models(
         Traceback (most recent call last):
         ...
         scorekit.errors.InputError: scores must be a mapping of at least two models, got 1
+
+    Notes:
+        If two models are equally good, the sign of their difference at a task is random. The test
+        flips the signs of whole tasks at random, and compares the paired t statistic of each pair
+        with the largest of all pairs, step by step (max-t of Westfall and Young, Romano and Wolf).
+        Scores may have any distribution, and models may resemble each other. If only a few tasks
+        separate the models, all sign combinations are counted.
+
+        A model's lowest rank is one more than the number of models shown to be better. Its highest
+        rank leaves out those shown to be worse. All these intervals hold at the same time. Models
+        with equal true means share their ranks, and each interval contains all of them.
+
+        *best* asks less, and so names fewer. Each model that may still be the best is compared
+        with the other ones: it is left out if the largest of these one-sided statistics is too
+        large under the same flipped signs. That is repeated with those that are left. The best
+        model is left out in at most ``1 - confidence_level`` of comparisons. Of 30 models that are
+        all alike, each is left out so often, and so some of them in most comparisons.
+
+        Where one model has more than 1.2 times as many attempts at a task as another, signs are
+        not random: the mean of few attempts is more skewed than that of many. The pairs are then
+        tested by Gaffke's bounds for differences within *bounds*, with Holm's adjustment, and
+        their intervals are at a level that holds for all together. This takes more tasks than
+        equal attempts do.
 
     References:
         For ranks: Mogstad, Romano, Shaikh and Wilhelm, "Inference for Ranks with Applications to
@@ -716,7 +716,9 @@ class BradleyTerry(TableRecord):
         first = next(iter(self.intervals))
         best = [n for n, ends in self.intervals.items() if ends.high >= self.intervals[first].low]
         names = ", ".join(one_line(name, MAX_NAME) for name in best)
-        leads = f"strongest: {names}" if len(best) == 1 else f"not told apart at the top: {names}"
+        leads = (
+            f"strongest: {names}" if len(best) == 1 else f"not distinguished at the top: {names}"
+        )
         of = f"{counted(len(rows), 'model')}, {self.n_comparisons:g} comparisons"
         stands_on = f"each strength by its own {level_of(self.intervals[first])} interval, {of}"
         return Sheet("BradleyTerry", f"{leads} ({stands_on})", (Table(rows=rows),))
@@ -749,19 +751,10 @@ def bradley_terry(
             the others.
         TypeError: If *wins* is not a mapping from pairs of strings to numbers.
 
-    Notes:
-        Intervals are Wald's from the Fisher information, for the strength relative to the mean.
-
-        A model that won all its comparisons has the strength ``inf``. Its interval has a finite
-        lower end if its wins were too unlikely for less. A model that lost them all has ``-inf``.
-        Both are named in *unbounded* and left out of the mean. If no two models have beaten each
-        other, directly or through others, every strength would be infinite, and you get an
-        `InputError`.
-
     Examples:
         >>> wins = {("a", "b"): 12, ("b", "a"): 8, ("b", "c"): 16, ("c", "b"): 4, ("c", "a"): 9}
         >>> print(bradley_terry({**wins, ("a", "c"): 11}))
-        not told apart at the top: b, a, c (each strength by its own 95 % interval, 3 models, 60 comparisons)
+        not distinguished at the top: b, a, c (each strength by its own 95 % interval, 3 models, 60 comparisons)
         model  strength
         b      +0.28 [-0.15, +0.71]
         a      +0.21 [-0.22, +0.63]
@@ -770,6 +763,15 @@ def bradley_terry(
         Traceback (most recent call last):
         ...
         scorekit.errors.InputError: wins must be such that two models have each beaten the other, directly or through others: no strength has a bound else, got {('a', 'b'): 3}
+
+    Notes:
+        Intervals are Wald's from the Fisher information, for the strength relative to the mean.
+
+        A model that won all its comparisons has the strength ``inf``. Its interval has a finite
+        lower end if its wins were too unlikely for less. A model that lost them all has ``-inf``.
+        Both are named in *unbounded* and left out of the mean. If no two models have beaten each
+        other, directly or through others, every strength would be infinite, and you get an
+        `InputError`.
 
     References:
         Bradley and Terry, "Rank Analysis of Incomplete Block Designs: I. The Method of Paired

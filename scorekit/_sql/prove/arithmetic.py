@@ -352,7 +352,7 @@ class Numbers:
         return self._quotient(known, right.top)
 
     def _quotient(self, left: Form, right: Polynomial) -> Form | None:
-        """Return a quotient; one by the number of all rows need not be told that there are any."""
+        """Return a quotient; one by the number of all rows need not know that there are any."""
         doubles = left.kind == "real" or self.dialect == "duckdb"
         if not (doubles or self.dialect in _EXACT_DECIMALS):
             return None  # a NUMERIC of SQLite may hold a whole number
