@@ -173,6 +173,7 @@ FIRING: dict[str, Sequence[str]] = {
         "SELECT rank * pay, boss - pay FROM e",
     ],
     "EXISTS subquery simplified": [
+        "SELECT id FROM d WHERE EXISTS (SELECT COUNT(*) WHERE d.size = 1)",
         "SELECT id FROM d WHERE EXISTS (SELECT boss FROM e WHERE pay = d.id GROUP BY boss)",
         "SELECT id FROM d WHERE EXISTS (SELECT boss FROM e WHERE pay = d.id GROUP BY boss HAVING COUNT(*) > 1)",
         "SELECT id FROM d WHERE EXISTS (SELECT COUNT(*) FROM e WHERE pay = d.id)",
@@ -1005,6 +1006,7 @@ NEAR: dict[str, Sequence[str]] = {
         "SELECT x.a FROM (SELECT a, b FROM n ORDER BY b LIMIT 2) x LIMIT 1",
     ],
     "EXISTS taken apart": [
+        "SELECT id FROM d WHERE EXISTS (SELECT pay FROM e EXCEPT SELECT a FROM n)",
         "SELECT id FROM d WHERE EXISTS (SELECT 1 FROM n, n x WHERE n.a = d.size AND x.b > n.b)",
         "SELECT id FROM d WHERE EXISTS (SELECT 1 FROM n WHERE n.a = d.size AND n.b > d.id)",
     ],
@@ -1017,6 +1019,8 @@ NEAR: dict[str, Sequence[str]] = {
         "SELECT id, (SELECT COUNT(*) FROM n WHERE n.b = d.id AND n.a > 1) FROM d WHERE id > 1",
     ],
     "single-row subquery to left join": [
+        "SELECT e.id, (SELECT d.name FROM d WHERE d.id = e.boss AND d.size = (SELECT b FROM n LIMIT 1)) FROM e",
+        "SELECT e.id, (SELECT CASE WHEN d.size IS NULL THEN 2 END FROM d WHERE d.id = e.boss) FROM e",
         "SELECT id, (SELECT MAX(a) FROM n WHERE n.b = e.boss) FROM e",
         "SELECT id, (SELECT COALESCE(size, 1) FROM d WHERE d.id = e.boss) FROM e",
         "SELECT id, (SELECT size FROM d WHERE d.id = 1) FROM e",
@@ -1033,6 +1037,9 @@ NEAR: dict[str, Sequence[str]] = {
         "SELECT x.k, y.k FROM (SELECT a, COUNT(*) AS k FROM n GROUP BY a) x JOIN (SELECT boss, COUNT(*) AS k FROM e GROUP BY boss) y ON x.a = y.boss",
     ],
     "GROUP BY to scalar subqueries": [
+        "SELECT DISTINCT COUNT(*) FROM e, n WHERE e.id = 1",
+        "SELECT DISTINCT e.id, w.* FROM e, w, n WHERE n.a = e.pay",
+        "SELECT a, COUNT(*) FROM n WHERE a = 1 GROUP BY a UNION ALL SELECT pay, 1 FROM e",
         "SELECT DISTINCT e.pay FROM e, n WHERE n.a = e.pay",
         "SELECT DISTINCT e.id, n.b FROM e, n WHERE n.a = e.pay",
         "SELECT e.id, n.b, COUNT(*) FROM e, n WHERE n.a = e.pay GROUP BY e.id, n.b",
@@ -1164,7 +1171,11 @@ NEAR: dict[str, Sequence[str]] = {
 
 
 SAME: dict[str, Sequence[tuple[str, str]]] = {
+    "nested aggregates merged": [
+        ("SELECT x.a, COUNT(*) FROM (SELECT a FROM n WHERE a = 1 UNION ALL SELECT pay FROM e) x GROUP BY x.a", "SELECT x.a, SUM(x.k) FROM (SELECT a, COUNT(*) AS k FROM n WHERE a = 1 GROUP BY a UNION ALL SELECT pay, COUNT(*) FROM e GROUP BY pay) x GROUP BY x.a"),
+    ],
     "EXISTS subquery simplified": [
+        ("SELECT id FROM d WHERE EXISTS (SELECT 1 WHERE size > 1)", "SELECT id FROM d WHERE size > 1"),
         ("SELECT id FROM d WHERE NOT EXISTS (SELECT 1 WHERE 1 = 0)", "SELECT id FROM d"),
     ],
     "derived table inlined": [

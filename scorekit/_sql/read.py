@@ -439,7 +439,7 @@ class _Names:
             # it is looked for among the keys, too
             return isinstance(clause, exp.Having) or select.args.get("group") is not None
         named = select.expressions if clause.parent is select else ()
-        return any(name == output.alias_or_name.casefold() for output in named)
+        return any(output.is_star or name == output.alias_or_name.casefold() for output in named)
 
     def _is_absent(self, node: exp.Column, name: str) -> bool:
         """Say whether a text gives no table this name, and the dialect has no columns of parts."""

@@ -139,6 +139,7 @@ def is_empty(query: Query) -> bool:
 
 def is_certain(condition: Node) -> bool:
     """Say whether a condition is never NULL, whatever the tables hold."""
+    # spelling: that a condition is true may be asked of what is never NULL, too
     if isinstance(condition, And | Or | Not):
         return all(map(is_certain, condition.children))
     return isinstance(condition, IsNull | Exists) or is_literal(condition, "boolean")
@@ -155,8 +156,6 @@ def existence(node: Exists, view: View) -> Node | None:
         return Exists(query.query) if query.limit != 0 and not query.offset else None
     if not isinstance(query, Select):
         return None
-    if is_empty(query):
-        return FALSE
     if not query.tables and query.plain and (view.mode == "filter" or is_certain(query.where)):
         return query.where
     if query.keys is None and query.aggregates:
@@ -201,6 +200,7 @@ def of_row_around(query: Select, view: View) -> tuple[list[Scalar], list[Scalar]
                 known[column] = first
     given: list[Scalar] = [rewritten(Comparison("=", *pair), in_order) for pair in known.items()]
     before = (rewritten(c, in_order) for c in conjuncts(query.where))
+    # spelling: a condition may stand twice
     return given, [replaced(c, known) for c in before if c not in given]
 
 
@@ -640,9 +640,9 @@ def collapsed(select: Select, _: View) -> Node | None:
         return None
     new = dict(zip(columns, inner.outputs, strict=True))
     parts = (select.where, *select.outputs)
-    counted = {column for column, output in new.items() if has_aggregate(output)}
+    aggregated = {column for column, output in new.items() if has_aggregate(output)}
     if any(
-        not counted.isdisjoint(walk(query)) for part in parts for query in found_in(part, Query)
+        not aggregated.isdisjoint(walk(query)) for part in parts for query in found_in(part, Query)
     ):
         return None  # an aggregate must not move into another query
     where = replaced(select.where, new)
@@ -1527,7 +1527,8 @@ def values_for_groups(select: Select, view: View) -> Node | None:
     given = rows.determined(keys)
     shown = [t for t in select.tables if given.sources.issuperset(local_sources((t,)))]
     hidden = [t for t in select.tables if t not in shown]
-    if not hidden or not (shown or select.keys):
+    alone = select.keys and not view.arm  # an arm may yet be merged with the groups around it
+    if not hidden or not (shown or alone):
         return None
     sources = frozenset(local_sources(hidden))
     new: dict[Column, Scalar] = {}
@@ -1612,9 +1613,9 @@ def counted(node: Node) -> tuple[str, Select, Aggregate, int] | None:
         (node.operator, node.left, node.right),
         ({"<": ">", "<=": ">="}.get(node.operator, node.operator), node.right, node.left),
     ):
-        number = int(other.text) if isinstance(other, Literal) and other.kind == "integer" else 0
-        if not is_literal(other, "integer"):
+        if not isinstance(other, Literal) or other.kind != "integer":
             continue
+        number = int(other.text)
         for added in (value.left, value.right) if isinstance(value, Arithmetic) else ():
             if isinstance(value, Arithmetic) and value.operator == "+" and added == ONE:
                 number -= 1
