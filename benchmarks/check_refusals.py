@@ -224,6 +224,7 @@ def types_of(schema: dict[str, Any]) -> dict[str, dict[str, str]]:
             for column, kind in described.get("columns", described).items()
         }
         for table, described in schema.items()
+        if not table.startswith("sqlite_")
     }
 
 

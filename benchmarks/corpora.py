@@ -73,7 +73,7 @@ def _lines(path: Path, lines: list[dict[str, Any]], n_mutations: int, seed: int)
     rng = random.Random(seed)  # noqa: S311 - nothing secret
     for line in lines:
         schema = schemas[line["db"]]
-        flat, keys = _described(schema)
+        flat, keys = described(schema)
         if "generated" in line and "expected" in line:
             yield Pair(name, line["generated"], line["expected"], flat, keys, "sqlite")
         if n_mutations and "expected" in line:
@@ -81,7 +81,7 @@ def _lines(path: Path, lines: list[dict[str, Any]], n_mutations: int, seed: int)
                 yield Pair(f"{name} mutations", changed, line["expected"], flat, keys, "sqlite")
 
 
-def _described(schema: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any] | None]:
+def described(schema: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any] | None]:
     """Return columns by table, and keys, of a database described in either way."""
     if not all("columns" in table for table in schema.values()):
         return schema, None

@@ -296,13 +296,6 @@ def judge_agreement(
         InputError: If the columns are empty or differ in length, or a number is out of range.
         TypeError: If an argument or an entry has the wrong type.
 
-    Notes:
-        The intervals of kappa and of Gwet's coefficient come from the likelihood of the counts.
-        They hold every value under which the counts are likely enough, by the square of Student's
-        quantile with ``n - 1`` degrees of freedom. The agreement by chance is taken as linear in
-        the shares of labels around those seen. The intervals never have zero width, even if few
-        items show no disagreement.
-
     Examples:
         >>> judged, human = [1, 0.5, 0, 1, 1, 0], [1, 0.5, 0, 0.5, 1, 0]
         >>> result = judge_agreement(judged, human, weights="linear")
@@ -312,6 +305,13 @@ def judge_agreement(
         Traceback (most recent call last):
         ...
         scorekit.errors.InputError: judge_scores and human_scores must be equally long, got 2 and 1
+
+    Notes:
+        The intervals of kappa and of Gwet's coefficient come from the likelihood of the counts.
+        They hold every value under which the counts are likely enough, by the square of Student's
+        quantile with ``n - 1`` degrees of freedom. The agreement by chance is taken as linear in
+        the shares of labels around those seen. The intervals never have zero width, even if few
+        items show no disagreement.
 
     References:
         Fleiss, Cohen and Everitt, "Large sample standard errors of kappa and weighted kappa",
@@ -409,15 +409,6 @@ def rater_agreement(
         TypeError: If *ratings* is not a sequence of sequences, or a rating is not what its scale
             takes.
 
-    Notes:
-        The intervals come from the likelihood over items, as those of `judge_agreement` over pairs
-        of labels. They allow for items that the sample does not show, such as one on which raters
-        disagree. So they never have zero width.
-
-        On an ``"interval"`` scale a few ratings far away decide both disagreements, and a sample
-        seldom has enough of them: for lognormal ratings 0.83 to 0.95 of the intervals hold alpha.
-        Take logarithms, or the ``"ordinal"`` scale, for ratings with a long tail.
-
     Examples:
         >>> result = rater_agreement(
         ...     [
@@ -435,6 +426,15 @@ def rater_agreement(
         Traceback (most recent call last):
         ...
         scorekit.errors.InputError: ratings must be a row for each of two raters or more, got 1
+
+    Notes:
+        The intervals come from the likelihood over items, as those of `judge_agreement` over pairs
+        of labels. They allow for items that the sample does not show, such as one on which raters
+        disagree. So they never have zero width.
+
+        On an ``"interval"`` scale a few ratings far away decide both disagreements, and a sample
+        seldom has enough of them: for lognormal ratings 0.83 to 0.95 of the intervals hold alpha.
+        Take logarithms, or the ``"ordinal"`` scale, for ratings with a long tail.
 
     References:
         Krippendorff, "Computing Krippendorff's alpha-reliability", University of Pennsylvania,
@@ -516,6 +516,18 @@ def corrected_mean(
             number is out of range, or *bounds* are not two finite numbers in rising order.
         TypeError: If an argument or an entry has the wrong type.
 
+    Examples:
+        >>> judged, human = [1, 1, 0, 1, 1, 0, 1, 1] * 5, [1, 0, 0, 1, 1, 0, 1, 0] * 5
+        >>> result = corrected_mean(
+        ...     judge_labeled=judged, human=human, judge_unlabeled=[1] * 70 + [0] * 30
+        ... )
+        >>> result.judge_mean, result.bias, round(result.score, 3)
+        (0.7, 0.25, 0.45)
+        >>> corrected_mean(judge_labeled=[1], human=[1], judge_unlabeled=[1, 0])
+        Traceback (most recent call last):
+        ...
+        scorekit.errors.InputError: human must be a column of at least 2 scores, got 1
+
     Notes:
         With fewer than 25 labels the judge is not used, ``w = 0``: so few do not show how far it
         is off, and the result is that of the human labels alone, with Gaffke's interval.
@@ -528,18 +540,6 @@ def corrected_mean(
         frequent among them, the corrected mean is wrong, but the estimate of Rogan and Gladen is
         not, if the judge errs as often on both. *preferred* says which of them the scores of the
         judge call for. A shift that it does not see leaves *score* off by as much as it.
-
-    Examples:
-        >>> judged, human = [1, 1, 0, 1, 1, 0, 1, 1] * 5, [1, 0, 0, 1, 1, 0, 1, 0] * 5
-        >>> result = corrected_mean(
-        ...     judge_labeled=judged, human=human, judge_unlabeled=[1] * 70 + [0] * 30
-        ... )
-        >>> result.judge_mean, result.bias, round(result.score, 3)
-        (0.7, 0.25, 0.45)
-        >>> corrected_mean(judge_labeled=[1], human=[1], judge_unlabeled=[1, 0])
-        Traceback (most recent call last):
-        ...
-        scorekit.errors.InputError: human must be a column of at least 2 scores, got 1
 
     References:
         Angelopoulos et al., "Prediction-powered inference", arXiv:2301.09633.

@@ -142,13 +142,6 @@ def query_audit(
             refuses.
         TypeError: If an argument has the wrong type.
 
-    Notes:
-        Databases are made and run as by `sql_equivalence`, 40 for each question.  A database that
-        shows a finding is allowed by the schema; whether real data look like it is not known.
-        A query that does not run is not looked into further.  ``text_compared`` is looked for in
-        SQLite alone, as other databases convert or refuse such a comparison, and
-        ``integer_division`` in SQLite and PostgreSQL, which divide whole numbers so.
-
     Examples:
         >>> schema = "CREATE TABLE team (id INTEGER PRIMARY KEY, name TEXT, city TEXT, points INT)"
         >>> query = "SELECT name FROM team ORDER BY points DESC LIMIT 1"
@@ -164,6 +157,13 @@ def query_audit(
         Traceback (most recent call last):
         ...
         scorekit.errors.InputError: sql must be a non-empty string, got ''
+
+    Notes:
+        Databases are made and run as by `sql_equivalence`, 40 for each question.  A database that
+        shows a finding is allowed by the schema; whether real data look like it is not known.
+        A query that does not run is not looked into further.  ``text_compared`` is looked for in
+        SQLite alone, as other databases convert or refuse such a comparison, and
+        ``integer_division`` in SQLite and PostgreSQL, which divide whole numbers so.
     """  # noqa: E501 - a message is one line
     text, named = check_text("sql", sql), check_dialect(dialect)
     if schema is not None:

@@ -33,7 +33,7 @@ from scorekit._core.text import rounded
 from scorekit._sheet.model import Estimate, Fields, Sheet, Table
 from scorekit._sheet.values import counted, estimate, level_of
 from scorekit._stats.ranks import midranks, superiority
-from scorekit.errors import InputError, refuse
+from scorekit.errors import InputError, one_line, refuse
 from scorekit.intervals import (
     Interval,
     effective_trials,
@@ -74,6 +74,11 @@ class LevelCalibration(Record):
     interval: Interval | None
     """Interval of the accuracy by Wilson, too wide rather than too narrow where correctness is
     fractional, or with clusters that of ``mean_interval``.  None without cases."""
+
+    def _line(self) -> str:
+        right = "none" if self.accuracy is None else estimate(self.accuracy, self.interval)
+        cases = counted(self.n_cases, "case")
+        return f"{one_line(self.level)}: right {right}, stands for {self.nominal:.4g} ({cases})"
 
 
 @attrs.frozen(kw_only=True, repr=False)
@@ -164,6 +169,21 @@ def confidence_calibration(
             *nominal*, a number is out of range, or the slope too large for a float.
         TypeError: If an argument or an entry has the wrong type, a bare string included.
 
+    Examples:
+        >>> levels = ["high"] * 20 + ["low"] * 10
+        >>> correct = [True] * 18 + [False] * 2 + [True] * 5 + [False] * 5
+        >>> result = confidence_calibration(levels, correct=correct)
+        >>> round(result.score, 4), round(result.slope, 4), result.overconfident
+        (0.8333, 0.8, False)
+        >>> result = confidence_calibration({"high": (10, 20), "medium": (8, 15), "low": (5, 10)})
+        >>> round(result.score, 4), result.warnings
+        (0.1489, ('Model is overconfident - high confidence not reliable',))
+        >>> confidence_calibration([0.9], correct=[True])
+        Traceback (most recent call last):
+        ...
+        TypeError: levels[0] must be one of 'high', 'medium', 'low' (see nominal; for numbers \
+calibration_error), got 0.9
+
     Notes:
         All three are computed exactly and rounded once. Accuracies and correctness are taken as
         decimal numbers, so the score is 1.0 if every accuracy equals its nominal one. The
@@ -180,21 +200,6 @@ def confidence_calibration(
 
         The model is overconfident if the upper end of the interval of its most confident level
         lies below that level's nominal accuracy.
-
-    Examples:
-        >>> levels = ["high"] * 20 + ["low"] * 10
-        >>> correct = [True] * 18 + [False] * 2 + [True] * 5 + [False] * 5
-        >>> result = confidence_calibration(levels, correct=correct)
-        >>> round(result.score, 4), round(result.slope, 4), result.overconfident
-        (0.8333, 0.8, False)
-        >>> result = confidence_calibration({"high": (10, 20), "medium": (8, 15), "low": (5, 10)})
-        >>> round(result.score, 4), result.warnings
-        (0.1489, ('Model is overconfident - high confidence not reliable',))
-        >>> confidence_calibration([0.9], correct=[True])
-        Traceback (most recent call last):
-        ...
-        TypeError: levels[0] must be one of 'high', 'medium', 'low' (see nominal; for numbers \
-calibration_error), got 0.9
     """
     checked = _check_nominal(nominal)
     if is_mapping(levels):

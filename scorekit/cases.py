@@ -1247,7 +1247,7 @@ class SqlReport(Report):
         rows: list[dict[str, object]] = []
         row: dict[str, object]
         parts: list[str] = []
-        title, of = name, f"{n} cases"
+        title, of = name, counted(n, "case")
         if bounds is not None and (n_left_out := len(results) - n):
             low, high = (f"{end:.4g}" for end in bounds)
             what, known = UNSCORED.get(name, ("not scored", "scored"))
@@ -1322,9 +1322,9 @@ class SqlReport(Report):
         )
 
     def _sheet(self) -> Sheet:
-        told = [self._metric(name) for name in METRICS]
-        rows = [row for some, _ in told for row in some]
-        lines = [line for _, line in told if line]
+        found = [self._metric(name) for name in METRICS]
+        rows = [row for some, _ in found for row in some]
+        lines = [line for _, line in found if line]
         notes: list[str] = []
         if self.n_by_method:
             notes.append(
@@ -1489,7 +1489,7 @@ class SqlReport(Report):
         queries that were not caught come first, then the least correct queries, then the lowest
         mean over the metrics. ``print`` shows the SQL, the reasons and a counterexample of each, a
         notebook a table. If the cases were scored with *locate*, both begin with how many are
-        wrong in which clauses, as in "31 of 80 wrong only in WHERE".
+        wrong in which clauses, as in "31 of 80: wrong in WHERE and nowhere else".
 
         Args:
             metric: Look at this metric only.

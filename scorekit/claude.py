@@ -26,7 +26,7 @@ from scorekit.prices import ModelPrice
 from scorekit.records import Record
 
 CANCELLED_WITHIN_SECONDS = 6.0
-"""How long an interrupt waits until the service has been told."""
+"""How long an interrupt waits until the service knows."""
 
 
 @attrs.frozen(kw_only=True, repr=False)
@@ -282,7 +282,7 @@ class ClaudeJudge:
         except asyncio.CancelledError:
             await asyncio.to_thread(
                 ended.wait, CANCELLED_WITHIN_SECONDS
-            )  # the service is being told
+            )  # the service is being informed
             raise
         if notes is self._journal:
             notes.settle()

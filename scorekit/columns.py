@@ -483,6 +483,11 @@ class _Reader:
 
     def select(self, tree: exp.Select, outer: _Scope | None, ctes: _Ctes) -> _Names | None:
         scope = _Scope(outer)
+        for node in tree.expressions:
+            inner = isinstance(node, exp.Subquery) and not node.alias and node.selects
+            named = inner[0] if inner else node  # whose name some databases give to a subquery
+            if isinstance(named, exp.Alias):
+                scope.aliases.add(named.alias.casefold())
         source = tree.args.get("from_")
         if source is not None:
             self.source(source.this, scope, ctes)
@@ -491,11 +496,6 @@ class _Reader:
         for lateral in tree.args.get("laterals") or ():
             self.source(lateral, scope, ctes)
         outputs: _Names | None = {}
-        for node in tree.expressions:
-            inner = isinstance(node, exp.Subquery) and not node.alias and node.selects
-            named = inner[0] if inner else node  # whose name some databases give to a subquery
-            if isinstance(named, exp.Alias):
-                scope.aliases.add(named.alias.casefold())
         for node in tree.expressions:
             names = self.output(node, scope, ctes)
             outputs = None if outputs is None or names is None else outputs | names

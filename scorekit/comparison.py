@@ -80,7 +80,7 @@ REMEDY = (
     'the suite; if not, use compare_reports(attempts="independent"); '
     'raise_for_regressions(cannot_tell="pass") goes on'
 )
-"""What is said where a fall cannot be told from a copied answer that flipped."""
+"""What is said where a fall cannot be distinguished from a copied answer that flipped."""
 
 GO_ON = 'raise_for_regressions(cannot_see="pass") goes on all the same'
 """What is said where a gate is blind."""
@@ -140,9 +140,16 @@ class CaseChange(Record):
     expected: tuple[str, ...] = ()
     """The queries that are right."""
     error_kind: str | None = None
-    """Of a case that newly fails, the kind of the failure, as of a ``MetricError``."""
+    """Of a case that is newly unscored, the kind of the failure, as of a ``MetricError``."""
     floor_p_value: float | None = None
     """Of a case below the floor, that its pass rate is not, corrected for all other cases."""
+
+    def _line(self) -> str:
+        ends = ("none" if one is None else f"{one:.3f}" for one in (self.baseline, self.current))
+        p = self.adjusted_p_value
+        known = "" if p is None else f", adjusted p of a fall = {p:.2g}"
+        change = "" if self.delta is None else f" ({self.delta:+z.3f}{known})"
+        return f"{_label(self)} in {self.metric}: {' -> '.join(ends)}{change}"
 
 
 def listed(names: Sequence[str], most: int = MAX_NAMES) -> str:
@@ -544,8 +551,8 @@ class Comparison(Report):
         """
         Return one flat dict per change, ready for a data frame; unchanged cases are only counted.
 
-        *kind* is ``"fell"``, ``"rose"``, ``"new"``, ``"missing"``, ``"newly failing"`` or ``"below
-        the floor"``; in a comparison that is valid at any time ``"pending"`` stands for
+        *kind* is ``"fell"``, ``"rose"``, ``"new"``, ``"missing"``, ``"newly unscored"`` or
+        ``"below the floor"``; in a comparison that is valid at any time ``"pending"`` stands for
         ``"missing"``.
         """
         return [
@@ -563,7 +570,7 @@ class Comparison(Report):
             ("rose", rose, self.improvements),
             ("new", "New cases", self.new_cases),
             (without, f"{without.capitalize()} cases", self.removed_cases),
-            ("newly failing", "Newly unscored", self.newly_failing),
+            ("newly unscored", "Newly unscored", self.newly_failing),
             ("below the floor", f"Cases below the floor of {self.floor}", self.below_floor),
         ]
 
@@ -599,6 +606,9 @@ class Comparison(Report):
             return f"cannot tell: {why} ({compared})"
         if fallen and self.single_cases == "tested":
             parts.append(counted(len(fallen), "case", " dropped significantly"))
+        blind = [name for name, one in self.suites.items() if one.cannot_see]
+        if len(blind) < len(self.suites):
+            parts += [f"cannot see a loss of {listed(blind, FEW_NAMES)}"] * bool(blind)
         if missed := self.newly_missed_unsafe:
             parts.append(_named("unsafe query", "no longer caught", missed).head)
         if self.removed_cases:
@@ -767,6 +777,19 @@ def compare_reports(
         TypeError: If the sides are not two reports of one kind or two mappings, or *clusters* is
             no mapping to strings or integers.
 
+    Examples:
+        >>> before = {"sort": 1.0, "parse": 0.8, "merge": 0.5}
+        >>> after = {"sort": 0.95, "parse": 0.4, "merge": 0.9}
+        >>> result = compare_reports(before, after)
+        >>> [change.case_id for change in result.regressions], result.n_unchanged
+        (['parse'], 1)
+        >>> result.suite.verdict
+        'inconclusive'
+        >>> compare_reports({"sort": 1.0}, {})
+        Traceback (most recent call last):
+        ...
+        scorekit.errors.InputError: current must be a run with at least one case, got {}
+
     Notes:
         *Suites.* Each metric is a suite. A `CodeReport` has ``"pass@1"``, where an attempt is
         right or wrong, and ``"code_score"``, unless all attempts are flags, of which it says the
@@ -797,7 +820,7 @@ def compare_reports(
         answer are one observation. So falls do not count where the data contradict independence:
         some case rose as far, or the cases that did not fall beyond every rise differ between the
         runs by more than their attempts explain (1.64 standard deviations). If attempts varied in
-        neither run, nothing can be told from the data: *single_cases* is ``"cannot tell"``. With
+        neither run, the data cannot answer: *single_cases* is ``"cannot tell"``. With
         three attempts or fewer no case can be significant. Two different models that both sides
         name differ at single cases even if they are equally good, so only suites count then.
 
@@ -849,19 +872,6 @@ def compare_reports(
         - The test bets on the mean change of each case and asks about similar cases. For single
           attempts of 0 or 1 it is a mixture martingale over the cases that changed, with a nearly
           uniform prior.
-
-    Examples:
-        >>> before = {"sort": 1.0, "parse": 0.8, "merge": 0.5}
-        >>> after = {"sort": 0.95, "parse": 0.4, "merge": 0.9}
-        >>> result = compare_reports(before, after)
-        >>> [change.case_id for change in result.regressions], result.n_unchanged
-        (['parse'], 1)
-        >>> result.suite.verdict
-        'inconclusive'
-        >>> compare_reports({"sort": 1.0}, {})
-        Traceback (most recent call last):
-        ...
-        scorekit.errors.InputError: current must be a run with at least one case, got {}
 
     References:
         For single cases: Tarone, "A Modified Bonferroni Method for Discrete Data", Biometrics

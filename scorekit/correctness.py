@@ -154,8 +154,8 @@ class QueryCorrectness(MetricResult):
             return f"{why}; the judge failed: {self.judge_error.message}"
         if self.error is None or self.error.kind == UNDECIDED or known is None:
             return why  # the message of no_judge has it
-        if self.error.message.endswith(self.reasoning) and known.verdict == "unknown":
-            return why  # of SQL that cannot be read both say the same
+        if self.error.kind == "bad_reference":
+            return why  # both say that it cannot be read
         return f"{why}; without a judge: {in_roles(line_of(known))}"
 
     def _sheet(self) -> Sheet:

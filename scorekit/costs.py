@@ -196,6 +196,22 @@ def cost_of_pass_from_columns(
         TypeError: If a value has the wrong type, a label is not hashable, or *baseline* no
             `CostOfPass`.
 
+    Examples:
+        >>> costs = [0.12, 0.3, 0.08, 0.22, 0.15, 0.4, 0.11, 0.09, 0.25, 0.18]
+        >>> passed = [True, False, True, True, False, True, True, True, False, True]
+        >>> print(cost_of_pass_from_columns(cost_usd=costs, passed=passed))
+        0.27 USD [0.15, 0.73] per successful run (95 %, 10 runs, each taken as independent)
+        >>> print(cost_of_pass_from_columns(cost_usd=costs[:3], passed=passed[:3]))
+        0.2 USD [0.01, 21] per successful run (95 %, 3 runs, each taken as independent)
+        >>> old = cost_of_pass_from_columns(cost_usd=[0.5] * 10, passed=[True] * 10)
+        >>> new = cost_of_pass_from_columns(cost_usd=costs, passed=passed, baseline=old)
+        >>> f"{new.cost_ratio:.4g} {new.cost_ratio_interval}"  # times the baseline
+        '0.5429 [0.3, 1.5]'
+        >>> cost_of_pass_from_columns(cost_usd=[0.1, -0.1], passed=[True, True])
+        Traceback (most recent call last):
+        ...
+        scorekit.errors.InputError: cost_usd[1] must be a number in [0, 1e+300], got -0.1
+
     Notes:
         The interval combines that of the mean cost with that of the pass rate, and their
         correlation (MOVER). The mean cost is bounded by a bootstrap-t of its logarithm, which
@@ -213,22 +229,6 @@ def cost_of_pass_from_columns(
         Over common clusters the interval of the ratio is Student's t for its logarithm, with the
         jackknife that leaves out one cluster at a time: what makes a task expensive for both
         cancels. Otherwise the two results are taken as independent (MOVER), which is much wider.
-
-    Examples:
-        >>> costs = [0.12, 0.3, 0.08, 0.22, 0.15, 0.4, 0.11, 0.09, 0.25, 0.18]
-        >>> passed = [True, False, True, True, False, True, True, True, False, True]
-        >>> print(cost_of_pass_from_columns(cost_usd=costs, passed=passed))
-        0.27 USD [0.15, 0.73] per successful run (95 %, 10 runs, each taken as independent)
-        >>> print(cost_of_pass_from_columns(cost_usd=costs[:3], passed=passed[:3]))
-        0.2 USD [0.01, 21] per successful run (95 %, 3 runs, each taken as independent)
-        >>> old = cost_of_pass_from_columns(cost_usd=[0.5] * 10, passed=[True] * 10)
-        >>> new = cost_of_pass_from_columns(cost_usd=costs, passed=passed, baseline=old)
-        >>> f"{new.cost_ratio:.4g} {new.cost_ratio_interval}"  # times the baseline
-        '0.5429 [0.3, 1.5]'
-        >>> cost_of_pass_from_columns(cost_usd=[0.1, -0.1], passed=[True, True])
-        Traceback (most recent call last):
-        ...
-        scorekit.errors.InputError: cost_usd[1] must be a number in [0, 1e+300], got -0.1
 
     References:
         Erol et al., "Cost-of-Pass: An Economic Framework for Evaluating Language Models",

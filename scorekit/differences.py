@@ -115,6 +115,18 @@ def paired_difference(
         InputError: If a column is empty, their lengths differ, or a number is out of range.
         TypeError: If a value is not a number, or a label not hashable.
 
+    Examples:
+        >>> before = [1, 1, 0, 1, 0.5, 1, 0, 1]
+        >>> result = paired_difference(before, [1, 0, 0, 1, 0, 1, 0, 0.5])
+        >>> print(result)
+        inconclusive: -0.25 [-0.57, +0.07] (95 %, p = 0.1, 8 tasks)
+        >>> result.sign_flip_p_value, round(result.stderr, 3), round(result.stderr_unpaired, 3)
+        (0.25, 0.134, 0.239)
+        >>> paired_difference(before, [1, 0])
+        Traceback (most recent call last):
+        ...
+        scorekit.errors.InputError: baseline and current must be equally long, got 8 and 2
+
     Notes:
         *sign_flip_p_value* does not assume a normal distribution. If the sides were equally good,
         each difference could as well have the other sign. The p value is the share of all sign
@@ -128,18 +140,6 @@ def paired_difference(
 
         `compare_reports` takes the attempts at each case, knows that scores lie between 0 and 1,
         and gives a verdict. With one score for each case its t test is this one.
-
-    Examples:
-        >>> before = [1, 1, 0, 1, 0.5, 1, 0, 1]
-        >>> result = paired_difference(before, [1, 0, 0, 1, 0, 1, 0, 0.5])
-        >>> print(result)
-        inconclusive: -0.25 [-0.57, +0.07] (95 %, p = 0.1, 8 tasks)
-        >>> result.sign_flip_p_value, round(result.stderr, 3), round(result.stderr_unpaired, 3)
-        (0.25, 0.134, 0.239)
-        >>> paired_difference(before, [1, 0])
-        Traceback (most recent call last):
-        ...
-        scorekit.errors.InputError: baseline and current must be equally long, got 8 and 2
 
     References:
         Miller, "Adding Error Bars to Evals", arXiv:2411.00640, section 4, and Fisher, "The Design
@@ -276,6 +276,18 @@ def unpaired_difference(
         InputError: If a group is empty, or a number is out of range.
         TypeError: If a value is not a number.
 
+    Examples:
+        >>> python, rust = [1, 1, 0.5, 1, 1, 0, 1, 1] * 2, [0.5, 0, 0, 1, 0.5, 0] * 2
+        >>> result = unpaired_difference(python, rust, bounds=(0, 1))
+        >>> round(result.delta, 3), str(result.interval), round(result.p_value, 3)
+        (-0.479, '[-0.72, -0.11]', 0.008)
+        >>> round(result.cliffs_delta, 3), str(result.cliffs_delta_interval)
+        (-0.604, '[-0.84, -0.17]')
+        >>> unpaired_difference(python, [])
+        Traceback (most recent call last):
+        ...
+        scorekit.errors.InputError: current must be a non-empty sequence of booleans or scores, got ()
+
     Notes:
         The difference of the means has Welch's t interval and p value, which allow for different
         variances. For scores pass the *bounds* of their scale. The interval is then combined from
@@ -290,18 +302,6 @@ def unpaired_difference(
         if that gives fewer. So it never has zero width, even if two groups do not overlap.
 
         Mann and Whitney's test asks whether both groups come from one distribution.
-
-    Examples:
-        >>> python, rust = [1, 1, 0.5, 1, 1, 0, 1, 1] * 2, [0.5, 0, 0, 1, 0.5, 0] * 2
-        >>> result = unpaired_difference(python, rust, bounds=(0, 1))
-        >>> round(result.delta, 3), str(result.interval), round(result.p_value, 3)
-        (-0.479, '[-0.72, -0.11]', 0.008)
-        >>> round(result.cliffs_delta, 3), str(result.cliffs_delta_interval)
-        (-0.604, '[-0.84, -0.17]')
-        >>> unpaired_difference(python, [])
-        Traceback (most recent call last):
-        ...
-        scorekit.errors.InputError: current must be a non-empty sequence of booleans or scores, got ()
 
     References:
         Cliff, "Dominance statistics: Ordinal analyses to answer ordinal questions", Psychological
@@ -453,6 +453,15 @@ def mcnemar_test(*, n_pass_to_fail: int, n_fail_to_pass: int) -> McNemarTest:
         InputError: If a count is out of range.
         TypeError: If a count is not an integer.
 
+    Examples:
+        >>> result = mcnemar_test(n_pass_to_fail=12, n_fail_to_pass=3)
+        >>> round(result.p_value, 4), round(result.mid_p_value, 4)
+        (0.0352, 0.0213)
+        >>> mcnemar_test(n_pass_to_fail=12, n_fail_to_pass=-3)
+        Traceback (most recent call last):
+        ...
+        scorekit.errors.InputError: n_fail_to_pass must be an integer >= 0, got -3
+
     Notes:
         If the runs were equally good, each of the *n* tasks that changed would fall or rise with
         chance 1/2, and the number of falls would be binomial, ``B(n, 1/2)``. The chi-squared with
@@ -464,15 +473,6 @@ def mcnemar_test(*, n_pass_to_fail: int, n_fail_to_pass: int) -> McNemarTest:
         Use this function if you know only the counts, or if so few tasks changed (fewer than about
         25) that a normal approximation is doubtful. If you have the outcomes, `compare_reports`
         does more: it takes several attempts at a task, and tests single cases too.
-
-    Examples:
-        >>> result = mcnemar_test(n_pass_to_fail=12, n_fail_to_pass=3)
-        >>> round(result.p_value, 4), round(result.mid_p_value, 4)
-        (0.0352, 0.0213)
-        >>> mcnemar_test(n_pass_to_fail=12, n_fail_to_pass=-3)
-        Traceback (most recent call last):
-        ...
-        scorekit.errors.InputError: n_fail_to_pass must be an integer >= 0, got -3
 
     References:
         Fagerland, Lydersen and Laake, "The McNemar test for binary matched-pairs data: mid-p and

@@ -241,6 +241,27 @@ def sql_equivalence(
             table or column that *schema* lacks.
         TypeError: If an argument has the wrong type.
 
+    Examples:
+        >>> schema = {"users": {"id": "int primary key", "age": "int"}}
+        >>> result = sql_equivalence(
+        ...     "SELECT id FROM users WHERE NOT age = 3",
+        ...     "SELECT id FROM users WHERE age <> 3 OR age IS NULL",
+        ...     schema=schema,
+        ... )
+        >>> result.verdict
+        'refuted'
+        >>> print(result.counterexample.to_text())
+        users(id, age): (4, NULL)
+        The first query returns: no rows
+        The second query returns: (4)
+        >>> query = "SELECT id FROM users WHERE age > {} ORDER BY id"
+        >>> sql_equivalence(query.format(3), query.format(4), locate=True).differs_in
+        ('WHERE',)
+        >>> sql_equivalence("SELECT 1", "SELECT 2", n_databases=0)
+        Traceback (most recent call last):
+        ...
+        scorekit.errors.InputError: n_databases must be an integer in [1, 10000], got 0
+
     Notes:
         *Equal results.* They hold the same rows equally often (*semantics* ``"bag"``) or at least
         once each (``"set"``). Columns are compared in their order, whatever their names. If both
@@ -273,27 +294,6 @@ def sql_equivalence(
 
         The same arguments always give the same result: work is limited by steps, never by the
         clock.
-
-    Examples:
-        >>> schema = {"users": {"id": "int primary key", "age": "int"}}
-        >>> result = sql_equivalence(
-        ...     "SELECT id FROM users WHERE NOT age = 3",
-        ...     "SELECT id FROM users WHERE age <> 3 OR age IS NULL",
-        ...     schema=schema,
-        ... )
-        >>> result.verdict
-        'refuted'
-        >>> print(result.counterexample.to_text())
-        users(id, age): (4, NULL)
-        The first query returns: no rows
-        The second query returns: (4)
-        >>> query = "SELECT id FROM users WHERE age > {} ORDER BY id"
-        >>> sql_equivalence(query.format(3), query.format(4), locate=True).differs_in
-        ('WHERE',)
-        >>> sql_equivalence("SELECT 1", "SELECT 2", n_databases=0)
-        Traceback (most recent call last):
-        ...
-        scorekit.errors.InputError: n_databases must be an integer in [1, 10000], got 0
     """
     texts = check_text("a", a, empty=True), check_text("b", b, empty=True)
     named = check_dialect(dialect)

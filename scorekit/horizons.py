@@ -167,6 +167,22 @@ def time_horizon(
             one task has two lengths or families, or another argument is out of range.
         TypeError: If an entry has the wrong type.
 
+    Examples:
+        >>> minutes = [1, 2, 3, 4, 6, 8, 12, 15, 22, 30, 45, 60, 90, 120, 180, 240, 360, 480]
+        >>> passed = [1, 1, 1, 1, 1, 1, 0, 1, 1, 0, 1, 1, 0, 1, 0, 0, 0, 0]
+        >>> result = time_horizon(minutes, passed)
+        >>> round(result.score, 1), round(result.slope, 2)
+        (54.7, -0.79)
+        >>> str(result.interval)
+        '[13, 495]'
+        >>> print(time_horizon(minutes, [True] * 18))
+        no horizon at 50 % success
+        all runs passed: longer tasks are needed
+        >>> time_horizon([0, 5], [True, False])
+        Traceback (most recent call last):
+        ...
+        scorekit.errors.InputError: minutes[0] must be a finite number > 0, got 0.0
+
     Notes:
         A run weighs ``1 / (runs of its task * sqrt(tasks of its family))``, and the weights sum to
         1, so that neither a task with many runs nor a family with many tasks decides alone. Half
@@ -183,22 +199,6 @@ def time_horizon(
         tells something of the horizon: where success falls steeply, most tasks tell nothing. Their
         number is ``(sum v)^2 / sum v^2``, *v* being what a family adds to the variance. In
         simulations of 8 to 100 tasks the interval contained the horizon in 0.94 to 0.99 of them.
-
-    Examples:
-        >>> minutes = [1, 2, 3, 4, 6, 8, 12, 15, 22, 30, 45, 60, 90, 120, 180, 240, 360, 480]
-        >>> passed = [1, 1, 1, 1, 1, 1, 0, 1, 1, 0, 1, 1, 0, 1, 0, 0, 0, 0]
-        >>> result = time_horizon(minutes, passed)
-        >>> round(result.score, 1), round(result.slope, 2)
-        (54.7, -0.79)
-        >>> str(result.interval)
-        '[13, 495]'
-        >>> print(time_horizon(minutes, [True] * 18))
-        no horizon at 50 % success
-        all runs passed: longer tasks are needed
-        >>> time_horizon([0, 5], [True, False])
-        Traceback (most recent call last):
-        ...
-        scorekit.errors.InputError: minutes[0] must be a finite number > 0, got 0.0
 
     References:
         Kwa et al., "Measuring AI Ability to Complete Long Tasks", arXiv:2503.14499, and METR's

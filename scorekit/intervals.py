@@ -271,6 +271,23 @@ def mean_interval(
             range.
         TypeError: If a value is not a number, or a label not hashable.
 
+    Examples:
+        >>> scores = [1, 1, 0.5, 1, 1, 1, 0, 1, 1, 1]
+        >>> print(mean_interval(scores, bounds=(0, 1)))
+        [0.52, 0.98]
+        >>> print(mean_interval(scores))
+        [0.61, 1.09]
+        >>> databases = ["a", "a", "b", "b", "c", "c", "d", "d", "e", "e"]
+        >>> print(mean_interval(scores, bounds=(0, 1), clusters=databases))
+        [0.39, 0.98]
+        >>> usd = [0.12, 0.3, 0.08, 0.22, 0.15, 0.4, 0.11, 0.09, 0.25, 0.18]
+        >>> print(mean_interval(usd, bounds=(0, math.inf)))
+        [0.12, 0.32]
+        >>> mean_interval([0.5, float("nan")])
+        Traceback (most recent call last):
+        ...
+        scorekit.errors.InputError: values[1] must be a finite number, got nan
+
     Notes:
         Without *bounds* it is Student's t with ``n - 1`` degrees of freedom. It has no width if
         all values are equal.
@@ -289,23 +306,6 @@ def mean_interval(
         With an infinite bound no method known keeps the level for a few values of which some are a
         hundred times as large as others, or most are zero. The interval then has a *note* that
         names the coverage found.
-
-    Examples:
-        >>> scores = [1, 1, 0.5, 1, 1, 1, 0, 1, 1, 1]
-        >>> print(mean_interval(scores, bounds=(0, 1)))
-        [0.52, 0.98]
-        >>> print(mean_interval(scores))
-        [0.61, 1.09]
-        >>> databases = ["a", "a", "b", "b", "c", "c", "d", "d", "e", "e"]
-        >>> print(mean_interval(scores, bounds=(0, 1), clusters=databases))
-        [0.39, 0.98]
-        >>> usd = [0.12, 0.3, 0.08, 0.22, 0.15, 0.4, 0.11, 0.09, 0.25, 0.18]
-        >>> print(mean_interval(usd, bounds=(0, math.inf)))
-        [0.12, 0.32]
-        >>> mean_interval([0.5, float("nan")])
-        Traceback (most recent call last):
-        ...
-        scorekit.errors.InputError: values[1] must be a finite number, got nan
 
     References:
         Miller, "Adding Error Bars to Evals", arXiv:2411.00640, and Carter, Schnepel and
@@ -473,15 +473,6 @@ def quantile_interval(
         TypeError: If a value, *q* or *confidence_level* is not a number, or a label is not
             hashable.
 
-    Notes:
-        With few values an end may be infinite. At 95 % an interval of the median takes 6 values,
-        and the upper end of that of the 0.95 quantile 72.
-
-        Values that belong together, such as the latencies of attempts at one task, contain less
-        information. With *clusters* the ranks are those of the effective number of values,
-        ``p (1 - p) / stderr^2``, where *p* is the share of values up to the quantile seen and
-        *stderr* its standard error over clusters (Woodruff; Korn and Graubard).
-
     Examples:
         >>> seconds = [1.2, 0.8, 3.1, 0.9, 1.1, 0.7, 1.4, 9.6, 1.0, 1.3]
         >>> print(quantile_interval(seconds, 0.5))
@@ -492,6 +483,15 @@ def quantile_interval(
         Traceback (most recent call last):
         ...
         scorekit.errors.InputError: q must be a number in (0, 1), got 95
+
+    Notes:
+        With few values an end may be infinite. At 95 % an interval of the median takes 6 values,
+        and the upper end of that of the 0.95 quantile 72.
+
+        Values that belong together, such as the latencies of attempts at one task, contain less
+        information. With *clusters* the ranks are those of the effective number of values,
+        ``p (1 - p) / stderr^2``, where *p* is the share of values up to the quantile seen and
+        *stderr* its standard error over clusters (Woodruff; Korn and Graubard).
 
     References:
         Conover, "Practical Nonparametric Statistics", 3rd ed., 1999, section 3.2.

@@ -342,8 +342,8 @@ async def ask_many(judge: Judge, requests: Sequence[JudgeRequest], tell: Tell | 
     else:
         answers = await asyncio.wrap_future(in_thread(lambda: list(ours.judge_many(requests))))
     if len(answers) != len(requests):
-        told = f"judge_many must return {len(requests)} answers, got {len(answers)}"
-        return [JudgeError("invalid_response", told)] * len(requests)
+        message = f"judge_many must return {len(requests)} answers, got {len(answers)}"
+        return [JudgeError("invalid_response", message)] * len(requests)
     found = [_answer(answer) for answer in answers]
     paid = None if is_ours(judge) else ledger.get()
     for answer in found:

@@ -168,6 +168,25 @@ def required_tasks(
         TypeError: If an argument is not a number, or not a pair where two are given, or a run of
             the pilot is neither a report nor a mapping.
 
+    Examples:
+        >>> print(required_tasks(effect=0.05))
+        1398 tasks with 1 attempt each find a change of 0.05 with a power of 0.800 (two-sided test, 95 %)
+        >>> required_tasks(effect=0.05, attempts=5).n_tasks
+        561
+        >>> required_tasks(effect=0.05, discordant=0.15).n_tasks  # 10 % fall and 5 % rise
+        459
+        >>> before, after = ({i: i % 5 > 0 for i in range(60)}, {i: i % 4 > 0 for i in range(60)})
+        >>> plan = required_tasks(effect=0.1, pilot=(before, after))
+        >>> plan.n_tasks, plan.n_tasks_bounds
+        (269, (183, 369))
+        >>> tasks = required_tasks(effect=0.05, discordant=0.15, power=0.9, anytime=True)
+        >>> tasks.n_tasks, round(tasks.n_tasks_expected), tasks.n_tasks_fixed
+        (1104, 538, 612)
+        >>> required_tasks(effect=0)
+        Traceback (most recent call last):
+        ...
+        scorekit.errors.InputError: effect must be a number in (0, 1], got 0
+
     Notes:
         If nearly everything passes or fails, the effect itself changes the variance. A single
         *sampling_variance* is therefore that of the baseline, ``s_1^2 = r (1 - r)`` with the rate
@@ -188,25 +207,6 @@ def required_tasks(
         growing run and stop as soon as it is decided. Plan for more tasks than with one check at
         the end. On average fewer may be needed, if *power* is high or the effect is larger than
         planned. The change is modeled as a random walk with normal steps, over a hundred checks.
-
-    Examples:
-        >>> print(required_tasks(effect=0.05))
-        1398 tasks with 1 attempt each find a change of 0.05 with a power of 0.800 (two-sided test, 95 %)
-        >>> required_tasks(effect=0.05, attempts=5).n_tasks
-        561
-        >>> required_tasks(effect=0.05, discordant=0.15).n_tasks  # 10 % fall and 5 % rise
-        459
-        >>> before, after = ({i: i % 5 > 0 for i in range(60)}, {i: i % 4 > 0 for i in range(60)})
-        >>> plan = required_tasks(effect=0.1, pilot=(before, after))
-        >>> plan.n_tasks, plan.n_tasks_bounds
-        (269, (183, 369))
-        >>> tasks = required_tasks(effect=0.05, discordant=0.15, power=0.9, anytime=True)
-        >>> tasks.n_tasks, round(tasks.n_tasks_expected), tasks.n_tasks_fixed
-        (1104, 538, 612)
-        >>> required_tasks(effect=0)
-        Traceback (most recent call last):
-        ...
-        scorekit.errors.InputError: effect must be a number in (0, 1], got 0
 
     References:
         Miller, "Adding Error Bars to Evals", arXiv:2411.00640.

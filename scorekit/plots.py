@@ -68,7 +68,7 @@ MAX_LABEL = 32
 """Characters of a name that a figure shows."""
 
 MARKERS = "osD^vPX*"
-"""Told apart without color, with the dashes below."""
+"""Distinguished without color, with the dashes below."""
 
 DASHES: tuple[Any, ...] = ("-", "--", "-.", ":")
 """Not as many as there are colors, so that twenty curves differ in one of both."""
@@ -433,7 +433,7 @@ def plot_cost_quality(
     _say(axes, f"Cost and quality of {len(places)} {what}", x_label, y_label)
     named = sorted(places, key=lambda place: (place[1], place[2]) not in frontier)
     few = [place for i, place in enumerate(named) if place[1:3] in frontier or i < MANY]
-    texts = [((x, y), (x, y), _label(name)) for name, x, y, *_ in few]
+    texts = [((x, y), (x, y), name) for name, x, y, *_ in few]
     if n_left_out := _name(own, texts, _BESIDE) + len(places) - len(few):
         axes.set_xlabel(f"{x_label}; {n_left_out} of {len(places)} names have no room")
     return own
@@ -759,7 +759,9 @@ def _rows(comparison: Comparison, most: int) -> Sequence[_Row]:
 
 def _row_name(row: _Row, n_suites: int, *, several: bool) -> str:
     if isinstance(row, tuple):
-        name = f"all cases ({row[1].n_cases})"
+        n, n_unscored, n_unknown = row[1].n_cases, row[1].n_unscored, row[1].n_unknown
+        known = f"{n} of {n + n_unscored}" if n_unscored else f"{n}"
+        name = f"all cases ({known}{f', {n_unknown} in part' * (n_unknown > 0)})"
         return name if n_suites == 1 else _label(f"{row[0]}, {name}")
     if isinstance(row, int):
         return f"and {row} more"
@@ -776,7 +778,7 @@ def _places(points: object) -> tuple[list[_Place], str, str]:
         tiers = check_records("points", points, TierStatistics)
         places = [
             (
-                tier.tier_id,
+                _label(tier.tier_id),
                 tier.cost_usd.mean,
                 tier.composite_score.mean,
                 tier.cost_usd_interval,
@@ -789,7 +791,7 @@ def _places(points: object) -> tuple[list[_Place], str, str]:
             refuse("points", "a tier whose costs were measured", points)
         return places, "Mean cost of a run (USD)", "Mean composite score"
     places = [
-        (model.model, model.mean_cost_usd, quality, model.intervals["cost_usd"], interval)
+        (_counted(model), model.mean_cost_usd, quality, model.intervals["cost_usd"], interval)
         for model in points.models
         for quality, interval in (_quality(model),)
         if model.mean_cost_usd is not None and model.n_samples
@@ -798,6 +800,14 @@ def _places(points: object) -> tuple[list[_Place], str, str]:
         refuse("points", "a report with a sample whose cost_usd was measured", points)
     title = "Share of right attempts (pass@1)" if points.only_flags else "Mean code score"
     return places, "Mean cost of an attempt (USD)", title
+
+
+def _counted(model: ModelStatistics) -> str:
+    """Return the name, and of how many attempts cost and outcome are known if not of all."""
+    n = model.n_samples + model.n_unknown
+    known = {"costs": model.n_measured.get("cost_usd", n), "outcomes": model.n_samples}
+    less = [f"{n_known} of {n} {what}" for what, n_known in known.items() if n_known < n]
+    return _label(model.model) + (f" ({', '.join(less)})" if less else "")
 
 
 def _quality(model: ModelStatistics) -> tuple[float, Interval]:

@@ -123,18 +123,22 @@ class ModelComparison(TableRecord):
     n_left_out: int
     """Tasks that only some models have, which do not count."""
     n_tasks_by_model: FrozenMapping[str, int] = attrs.field(factory=FrozenMapping[str, int])
-    """Tasks that each model has, in the order given."""
+    """Tasks of which each model has a known outcome, in the order given. A model that has none is
+    not compared."""
     n_unknown: int = 0
     """Attempts with unknown outcomes, which do not count."""
 
     def _sheet(self) -> Sheet:
         sure = level_of(next(iter(self.ranks.values())))
         n, left_out = self.n_tasks, f", {self.n_left_out} left out" if self.n_left_out else ""
-        if self.n_left_out and self.n_tasks_by_model:
-            model, n_own = min(self.n_tasks_by_model.items(), key=itemgetter(1))
+        known = {model: n for model, n in self.n_tasks_by_model.items() if n}
+        if self.n_left_out and known:
+            model, n_own = min(known.items(), key=itemgetter(1))
             left_out += f" ({one_line(model, MAX_NAME)} has {n_own} of {n + self.n_left_out})"
         if self.n_unknown:
             left_out += f", {self.n_unknown} {UNKNOWN} left out"
+        if lost := [one_line(m, MAX_NAME) for m, n in self.n_tasks_by_model.items() if not n]:
+            left_out += f", without {', '.join(lost)} (no known outcome)"
         best = ", ".join(one_line(name, MAX_NAME) for name in self.best)
         models = [
             {
@@ -206,10 +210,10 @@ def compare_models(
             `CodeReport` of two models or more, or reports of one model each: a list of
             `SqlReport` that name their models, or a mapping from model to report.  Models and
             tasks are strings or integers; tasks that a model lacks, or of which nothing is known,
-            are left out for all.
+            are left out for all, and a model of which nothing is known is not compared.
         metric: What to take from a report: ``"pass@1"``, right or wrong, or ``"code_score"``, with
             partial credit; a metric of a `SqlReport`. None for ``"pass@1"``, or
-            ``"query_correctness"``, whose undecided pairs are unknown. Of no matter for a mapping
+            ``"query_correctness"``, whose undecided pairs are unknown. Ignored for a mapping
             of numbers.
         bounds: The lowest and the highest score possible, needed for a mapping of unequal numbers
             of attempts; None for no bounds. Those of a report are 0 and 1.
@@ -222,33 +226,10 @@ def compare_models(
         A frozen `ModelComparison`.
 
     Raises:
-        InputError: If there are fewer than two models, no task that all have, a report lacks
-            *metric*, or a number is out of range or of *bounds*. Also if attempts are unequal and
-            there are no *bounds*.
+        InputError: If fewer than two models have a known outcome, there is no task that all have,
+            a report lacks *metric*, or a number is out of range or of *bounds*. Also if attempts
+            are unequal and there are no *bounds*.
         TypeError: If *scores* is none of the above, or a score not a number.
-
-    Notes:
-        If two models are equally good, the sign of their difference at a task is random. The test
-        flips the signs of whole tasks at random, and compares the paired t statistic of each pair
-        with the largest of all pairs, step by step (max-t of Westfall and Young, Romano and Wolf).
-        Scores may have any distribution, and models may resemble each other. If only a few tasks
-        separate the models, all sign combinations are counted.
-
-        A model's lowest rank is one more than the number of models shown to be better. Its highest
-        rank leaves out those shown to be worse. All these intervals hold at the same time. Models
-        with equal true means share their ranks, and each interval contains all of them.
-
-        *best* asks less, and so names fewer. Each model that may still be the best is compared
-        with the other ones: it is left out if the largest of these one-sided statistics is too
-        large under the same flipped signs. That is repeated with those that are left. The best
-        model is left out in at most ``1 - confidence_level`` of comparisons. Of 30 models that are
-        all alike, each is left out so often, and so some of them in most comparisons.
-
-        Where one model has more than 1.2 times as many attempts at a task as another, signs are
-        not random: the mean of few attempts is more skewed than that of many. The pairs are then
-        tested by Gaffke's bounds for differences within *bounds*, with Holm's adjustment, and
-        their intervals are at a level that holds for all together. This takes more tasks than
-        equal attempts do.
 
     Examples:
         >>> scores = {
@@ -274,6 +255,29 @@ def compare_models(
         ...
         scorekit.errors.InputError: scores must be a mapping of at least two models, got 1
 
+    Notes:
+        If two models are equally good, the sign of their difference at a task is random. The test
+        flips the signs of whole tasks at random, and compares the paired t statistic of each pair
+        with the largest of all pairs, step by step (max-t of Westfall and Young, Romano and Wolf).
+        Scores may have any distribution, and models may resemble each other. If only a few tasks
+        separate the models, all sign combinations are counted.
+
+        A model's lowest rank is one more than the number of models shown to be better. Its highest
+        rank leaves out those shown to be worse. All these intervals hold at the same time. Models
+        with equal true means share their ranks, and each interval contains all of them.
+
+        *best* asks less, and so names fewer. Each model that may still be the best is compared
+        with the other ones: it is left out if the largest of these one-sided statistics is too
+        large under the same flipped signs. That is repeated with those that are left. The best
+        model is left out in at most ``1 - confidence_level`` of comparisons. Of 30 models that are
+        all alike, each is left out so often, and so some of them in most comparisons.
+
+        Where one model has more than 1.2 times as many attempts at a task as another, signs are
+        not random: the mean of few attempts is more skewed than that of many. The pairs are then
+        tested by Gaffke's bounds for differences within *bounds*, with Holm's adjustment, and
+        their intervals are at a level that holds for all together. This takes more tasks than
+        equal attempts do.
+
     References:
         For ranks: Mogstad, Romano, Shaikh and Wilhelm, "Inference for Ranks with Applications to
         Mobility across Neighbourhoods and Academic Achievement across Countries", Review of
@@ -294,7 +298,7 @@ def compare_models(
     limits = None if bounds is None else check_bounds(bounds)
     runs, n_unknown, of_reports = _by_model(scores, metric, limits or (-MAX_VALUE, MAX_VALUE))
     limits = (0.0, 1.0) if of_reports and limits is None else limits
-    models, table, sizes, n_left_out, equal = _read_scores(runs)
+    models, table, n_left_out, equal = _read_scores(runs)
     if limits is None and not equal:
         domain = "the lowest and the highest score possible, as models have unequal attempts"
         refuse("bounds", domain, bounds)
@@ -359,7 +363,7 @@ def compare_models(
         ),
         n_tasks=n,
         n_left_out=n_left_out,
-        n_tasks_by_model=FrozenMapping(dict(zip(models, sizes, strict=True))),
+        n_tasks_by_model=FrozenMapping({model: len(run) for model, run in runs.items()}),
         n_unknown=n_unknown,
     )
 
@@ -457,31 +461,29 @@ class _Scores(NamedTuple):
     models: list[str]
     table: Floats
     """A row for each task that all models have."""
-    n_tasks: list[int]
-    """Of each model."""
     n_left_out: int
     are_equal: bool
     """Whether models have as many attempts at a task as others."""
 
 
 def _read_scores(runs: Mapping[str, CaseScores]) -> _Scores:
-    """Return the scores over the tasks that all models have."""
-    for model, run in runs.items():
-        if not len(run):
-            refuse(f"scores[{shown(model)}]", "a model with a known outcome", {})
-    first, *others = runs.values()
+    """Return the scores over the tasks that all models have, but for those that have none."""
+    known = {model: run for model, run in runs.items() if len(run)}
+    if len(known) < 2:  # noqa: PLR2004 - to compare takes two
+        refuse("scores", "those of at least two models with a known outcome", [*known])
+    first, *others = known.values()
     tasks: tuple[str, ...] | list[str] = first.case_ids
     if any(run.case_ids != tasks for run in others):
         tasks = [task for task in tasks if all(task in run for run in others)]
-    n_left_out = len(set(chain.from_iterable(runs.values()))) - len(tasks)
+    n_left_out = len(set(chain.from_iterable(known.values()))) - len(tasks)
     if not tasks:
-        known = {model: list(run) for model, run in runs.items()}
-        refuse("scores", "a mapping of models that share a task", known)
-    columns = [run.take(tasks) for run in runs.values()]
+        domain = "a mapping of models that share a task"
+        refuse("scores", domain, {model: list(run) for model, run in known.items()})
+    columns = [run.take(tasks) for run in known.values()]
     harmonic = [float(np.mean(1.0 / column.sizes)) for column in columns]
     equal = max(harmonic) <= EQUAL * min(harmonic)
     table = np.stack([column.means for column in columns], axis=1)
-    return _Scores(list(runs), table, list(map(len, runs.values())), n_left_out, equal)
+    return _Scores(list(known), table, n_left_out, equal)
 
 
 class _Pairs(NamedTuple):
@@ -714,7 +716,9 @@ class BradleyTerry(TableRecord):
         first = next(iter(self.intervals))
         best = [n for n, ends in self.intervals.items() if ends.high >= self.intervals[first].low]
         names = ", ".join(one_line(name, MAX_NAME) for name in best)
-        leads = f"strongest: {names}" if len(best) == 1 else f"not told apart at the top: {names}"
+        leads = (
+            f"strongest: {names}" if len(best) == 1 else f"not distinguished at the top: {names}"
+        )
         of = f"{counted(len(rows), 'model')}, {self.n_comparisons:g} comparisons"
         stands_on = f"each strength by its own {level_of(self.intervals[first])} interval, {of}"
         return Sheet("BradleyTerry", f"{leads} ({stands_on})", (Table(rows=rows),))
@@ -747,19 +751,10 @@ def bradley_terry(
             the others.
         TypeError: If *wins* is not a mapping from pairs of strings to numbers.
 
-    Notes:
-        Intervals are Wald's from the Fisher information, for the strength relative to the mean.
-
-        A model that won all its comparisons has the strength ``inf``. Its interval has a finite
-        lower end if its wins were too unlikely for less. A model that lost them all has ``-inf``.
-        Both are named in *unbounded* and left out of the mean. If no two models have beaten each
-        other, directly or through others, every strength would be infinite, and you get an
-        `InputError`.
-
     Examples:
         >>> wins = {("a", "b"): 12, ("b", "a"): 8, ("b", "c"): 16, ("c", "b"): 4, ("c", "a"): 9}
         >>> print(bradley_terry({**wins, ("a", "c"): 11}))
-        not told apart at the top: b, a, c (each strength by its own 95 % interval, 3 models, 60 comparisons)
+        not distinguished at the top: b, a, c (each strength by its own 95 % interval, 3 models, 60 comparisons)
         model  strength
         b      +0.28 [-0.15, +0.71]
         a      +0.21 [-0.22, +0.63]
@@ -768,6 +763,15 @@ def bradley_terry(
         Traceback (most recent call last):
         ...
         scorekit.errors.InputError: wins must be such that two models have each beaten the other, directly or through others: no strength has a bound else, got {('a', 'b'): 3}
+
+    Notes:
+        Intervals are Wald's from the Fisher information, for the strength relative to the mean.
+
+        A model that won all its comparisons has the strength ``inf``. Its interval has a finite
+        lower end if its wins were too unlikely for less. A model that lost them all has ``-inf``.
+        Both are named in *unbounded* and left out of the mean. If no two models have beaten each
+        other, directly or through others, every strength would be infinite, and you get an
+        `InputError`.
 
     References:
         Bradley and Terry, "Rank Analysis of Incomplete Block Designs: I. The Method of Paired

@@ -314,6 +314,26 @@ def result_accuracy(
             orders decides.
         TypeError: If an argument or a row has the wrong type, or a cell does not hash.
 
+    Examples:
+        >>> result = result_accuracy([("a", 1), ("b", 2)], [("b", 2.0), ("a", 1.0)])
+        >>> result.score, result.reason
+        (1.0, 'the same rows')
+        >>> result_accuracy([(1,), (1,)], [(1,)], rule="bird").score
+        1.0
+        >>> result_accuracy([(1,), (1,)], [(1,)]).reason
+        '2 rows instead of 1'
+        >>> result_accuracy([("a", 1), ("b", 3)], [("a", 1), ("b", 2)], rule="soft-f1").score
+        0.75
+        >>> on = {"empty": [], "small": [(1,), (2,)]}
+        >>> result_accuracy(on, {"empty": [], "small": [(1,)]}).reason
+        "wrong on 1 of 2 databases, first 'small': 2 rows instead of 1"
+        >>> result_accuracy([(2,)], [(1,)], also_accepted=[[(2,)], [(3,)]]).score
+        1.0
+        >>> result_accuracy([1], [(1,)])
+        Traceback (most recent call last):
+        ...
+        TypeError: generated_rows[0] must be a sequence of cells, got 1
+
     Notes:
         Three more rules compare cells in the same way and require less:
 
@@ -344,26 +364,6 @@ def result_accuracy(
           results need the same number of rows, at least one. Each row of the narrower result must
           lie within a row of the wider one. Cells are compared as text, and columns sorted one by
           one unless *ordered*.
-
-    Examples:
-        >>> result = result_accuracy([("a", 1), ("b", 2)], [("b", 2.0), ("a", 1.0)])
-        >>> result.score, result.reason
-        (1.0, 'the same rows')
-        >>> result_accuracy([(1,), (1,)], [(1,)], rule="bird").score
-        1.0
-        >>> result_accuracy([(1,), (1,)], [(1,)]).reason
-        '2 rows instead of 1'
-        >>> result_accuracy([("a", 1), ("b", 3)], [("a", 1), ("b", 2)], rule="soft-f1").score
-        0.75
-        >>> on = {"empty": [], "small": [(1,), (2,)]}
-        >>> result_accuracy(on, {"empty": [], "small": [(1,)]}).reason
-        "wrong on 1 of 2 databases, first 'small': 2 rows instead of 1"
-        >>> result_accuracy([(2,)], [(1,)], also_accepted=[[(2,)], [(3,)]]).score
-        1.0
-        >>> result_accuracy([1], [(1,)])
-        Traceback (most recent call last):
-        ...
-        TypeError: generated_rows[0] must be a sequence of cells, got 1
 
     References:
         Spider: Zhong et al., arXiv:2010.02840, and the code of test-suite-sql-eval.  BIRD: Li et

@@ -756,18 +756,6 @@ def cross_tier(tiers: Iterable[TierStatistics], *, baseline: str | int = "T0") -
         TypeError: If *tiers* is not a sequence of `TierStatistics` or *baseline* neither a string
             nor an integer.
 
-    Notes:
-        If runs name their tasks, means and costs of a pass are compared over the tasks that both
-        tiers have, and each task weighs the same, however often it was run. So a *task_id* must
-        name the same task in all tiers. Tiers without a common task are compared over all their
-        runs. Medians are of all runs: a tier that was given easier tasks looks better by them.
-
-        The interval of a mean uplift is that of a ratio of two means, from the intervals of both
-        and their correlation over common tasks (MOVER, on the logarithmic scale). That of a cost
-        ratio over common tasks is Student's t for its logarithm, with the jackknife that leaves
-        out one task at a time. Without common tasks it takes the tiers as independent (MOVER),
-        which is much wider.
-
     Examples:
         >>> tiers = []
         >>> for tier_id, rate in (("T0", 0.5), ("T1", 0.75)):
@@ -782,6 +770,18 @@ def cross_tier(tiers: Iterable[TierStatistics], *, baseline: str | int = "T0") -
         Traceback (most recent call last):
         ...
         scorekit.errors.InputError: baseline must be one of 'T0', 'T1', got 'T2'
+
+    Notes:
+        If runs name their tasks, means and costs of a pass are compared over the tasks that both
+        tiers have, and each task weighs the same, however often it was run. So a *task_id* must
+        name the same task in all tiers. Tiers without a common task are compared over all their
+        runs. Medians are of all runs: a tier that was given easier tasks looks better by them.
+
+        The interval of a mean uplift is that of a ratio of two means, from the intervals of both
+        and their correlation over common tasks (MOVER, on the logarithmic scale). That of a cost
+        ratio over common tasks is Student's t for its logarithm, with the jackknife that leaves
+        out one task at a time. Without common tasks it takes the tiers as independent (MOVER),
+        which is much wider.
 
     References:
         Erol et al., "Cost-of-Pass: An Economic Framework for Evaluating Language Models",

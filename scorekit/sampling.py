@@ -196,6 +196,23 @@ def pass_at_k(
         TypeError: If a count is not an integer, only one of the two is a column, a label is not
             hashable, or *clusters* is given for a single task.
 
+    Examples:
+        >>> result = pass_at_k(n_samples=10, n_correct=3, k=5)
+        >>> result.score, result.failure
+        (0.9166666666666666, 0.08333333333333333)
+        >>> print(result)
+        pass@5 = 0.92 [0.43, 0.99] (95 %, 1 task)
+        >>> suite = pass_at_k(n_samples=[10, 10, 4], n_correct=[3, 0, 4], k=4)
+        >>> round(suite.score, 6), suite.n_tasks_used
+        (0.611111, 3)
+        >>> [curve.score for curve in pass_at_k(n_samples=10, n_correct=5, k=(1, 2, 6))]
+        [0.5, 0.7777777777777778, 1.0]
+        >>> pass_at_k(n_samples=[10, 10, 4], n_correct=[3, 0, 4], k=5)
+        Traceback (most recent call last):
+        ...
+        scorekit.errors.InputError: n_samples must be >= k = 5 for every task, got 1 of 3 tasks \
+with fewer (first: n_samples[2] = 4); lower k or pass insufficient="nan" or "drop"
+
     Notes:
         *Precision.* The relative error of score and failure is at most 1e-14 and 2e-14. For one
         task of at most 256 samples they are correctly rounded.
@@ -214,23 +231,6 @@ def pass_at_k(
         new samples of the same tasks, from the unbiased variance ``q^2 - C(n - c, 2k) / C(n, 2k)``
         of each task's failure *q*. In that difference digits cancel: its relative error is about
         1e-16 n, so 1e-10 at a million samples per task.
-
-    Examples:
-        >>> result = pass_at_k(n_samples=10, n_correct=3, k=5)
-        >>> result.score, result.failure
-        (0.9166666666666666, 0.08333333333333333)
-        >>> print(result)
-        pass@5 = 0.92 [0.43, 0.99] (95 %, 1 task)
-        >>> suite = pass_at_k(n_samples=[10, 10, 4], n_correct=[3, 0, 4], k=4)
-        >>> round(suite.score, 6), suite.n_tasks_used
-        (0.611111, 3)
-        >>> [curve.score for curve in pass_at_k(n_samples=10, n_correct=5, k=(1, 2, 6))]
-        [0.5, 0.7777777777777778, 1.0]
-        >>> pass_at_k(n_samples=[10, 10, 4], n_correct=[3, 0, 4], k=5)
-        Traceback (most recent call last):
-        ...
-        scorekit.errors.InputError: n_samples must be >= k = 5 for every task, got 1 of 3 tasks \
-with fewer (first: n_samples[2] = 4); lower k or pass insufficient="nan" or "drop"
 
     References:
         Chen et al., "Evaluating Large Language Models Trained on Code", arXiv:2107.03374.
@@ -421,15 +421,6 @@ def best_at_k(
             `pass_at_k`.
         TypeError: If a score is not a number; and as `pass_at_k`.
 
-    Notes:
-        The standard error is that of `pass_at_k`. The interval of a suite is that of
-        `mean_interval` with *bounds* over the estimates of the tasks, and that of `pass_at_k` if
-        all scores are at either bound. *failure* is what the score lacks of the highest. For one
-        task it is Wilson's with ``n / k`` trials,
-        because *n* samples contain at least as much information as that many independent sets of
-        *k* (Hoeffding's bound). Graded scores count as more trials, because their best varies less
-        than a success or failure.
-
     Examples:
         >>> print(best_at_k([0.1, 0.5, 0.25, 0.9, 0.9, 0.0], k=2))
         best@2 = 0.68 [0.22, 0.94] (95 %, 1 task)
@@ -441,6 +432,15 @@ def best_at_k(
         Traceback (most recent call last):
         ...
         scorekit.errors.InputError: scores[1] must be a number in [0, 1], got 1.5
+
+    Notes:
+        The standard error is that of `pass_at_k`. The interval of a suite is that of
+        `mean_interval` with *bounds* over the estimates of the tasks, and that of `pass_at_k` if
+        all scores are at either bound. *failure* is what the score lacks of the highest. For one
+        task it is Wilson's with ``n / k`` trials,
+        because *n* samples contain at least as much information as that many independent sets of
+        *k* (Hoeffding's bound). Graded scores count as more trials, because their best varies less
+        than a success or failure.
     """
     ks = check_k(k)
     lowest, highest = limits = check_bounds(bounds)
@@ -539,11 +539,6 @@ def g_pass_at_k(
         InputError: As `pass_at_k`, and if *tau* is empty or out of range, or *k* above 1000.
         TypeError: As `pass_at_k`, and if *tau* is not a number.
 
-    Notes:
-        The interval of a suite with ``"mean"`` is that of `mean_interval` with bounds 0 and 1, and
-        otherwise that of `pass_at_k`. For one task the ends of Wilson's interval are carried
-        through the binomial chance.
-
     Examples:
         >>> result = g_pass_at_k(n_samples=16, n_correct=8, k=4, tau=0.5)
         >>> round(result.score, 4), result.n_needed
@@ -557,6 +552,11 @@ def g_pass_at_k(
         Traceback (most recent call last):
         ...
         scorekit.errors.InputError: tau must be a number in [0, 1], got 2
+
+    Notes:
+        The interval of a suite with ``"mean"`` is that of `mean_interval` with bounds 0 and 1, and
+        otherwise that of `pass_at_k`. For one task the ends of Wilson's interval are carried
+        through the binomial chance.
 
     References:
         Liu et al., "Are Your LLMs Capable of Stable Reasoning?", arXiv:2412.13147.
@@ -667,12 +667,6 @@ def majority_at_k(
             few, or *correct* and *answers* differ in length; and as `pass_at_k`.
         TypeError: If an answer is not hashable; and as `pass_at_k`.
 
-    Notes:
-        The standard error, and the interval of a suite, are those of `pass_at_k`. For one task the
-        interval is Wilson's with ``n / k`` trials, because *n* samples contain at least as much
-        information as that many independent sets of *k* (Hoeffding's bound). It is too wide if
-        they contain more.
-
     Examples:
         >>> result = majority_at_k(["12", "12", "7", "12", "9"], correct="12", k=3)
         >>> result.score
@@ -683,6 +677,12 @@ def majority_at_k(
         Traceback (most recent call last):
         ...
         scorekit.errors.InputError: answers['7'] must be an integer >= 0, got -1
+
+    Notes:
+        The standard error, and the interval of a suite, are those of `pass_at_k`. For one task the
+        interval is Wilson's with ``n / k`` trials, because *n* samples contain at least as much
+        information as that many independent sets of *k* (Hoeffding's bound). It is too wide if
+        they contain more.
 
     References:
         Wang et al., "Self-Consistency Improves Chain of Thought Reasoning in Language Models",
@@ -779,10 +779,6 @@ def extrapolate_pass_at_k(
             are correct, or there are too few tasks or samples to tell tasks apart.
         TypeError: If a count is not an integer.
 
-    Notes:
-        The interval contains what the likelihood of the fit does not reject. It includes the
-        uncertainty of the fit, but not that of the assumption.
-
     Examples:
         >>> result = extrapolate_pass_at_k(
         ...     n_samples=[10] * 6, n_correct=[0, 1, 3, 5, 9, 10], k=100
@@ -794,6 +790,10 @@ def extrapolate_pass_at_k(
         ...
         scorekit.errors.InputError: n_correct must be neither 0 nor n_samples throughout: without \
 both successes and failures nothing can be extrapolated
+
+    Notes:
+        The interval contains what the likelihood of the fit does not reject. It includes the
+        uncertainty of the fit, but not that of the assumption.
 
     References:
         Griffiths, "Maximum Likelihood Estimation for the Beta-Binomial Distribution", Biometrics

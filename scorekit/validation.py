@@ -330,16 +330,6 @@ def categorize_error(message: str) -> ErrorCategory:
     Raises:
         TypeError: If *message* is not a string.
 
-    Notes:
-        - Schema violations include a value that does not fit its column's type, a broken
-          constraint, a wrong number of columns or values, and a scalar subquery with several rows.
-        - Safety violations include a missing permission and a second statement.
-        - Runtime errors include a time-out, a lock, a division by zero or another argument outside
-          its function's domain, a lost connection, a failed login and a lack of memory.
-
-        SQLSTATE 42000 stands for syntax errors and for refusals, so it decides nothing. "Not
-        allowed" is a refusal only of statements, functions, tables and the like.
-
     Examples:
         >>> categorize_error('near "DROP": syntax error').value
         'syntax error'
@@ -351,6 +341,16 @@ def categorize_error(message: str) -> ErrorCategory:
         Traceback (most recent call last):
         ...
         TypeError: message must be a string, got None
+
+    Notes:
+        - Schema violations include a value that does not fit its column's type, a broken
+          constraint, a wrong number of columns or values, and a scalar subquery with several rows.
+        - Safety violations include a missing permission and a second statement.
+        - Runtime errors include a time-out, a lock, a division by zero or another argument outside
+          its function's domain, a lost connection, a failed login and a lack of memory.
+
+        SQLSTATE 42000 stands for syntax errors and for refusals, so it decides nothing. "Not
+        allowed" is a refusal only of statements, functions, tables and the like.
     """
     row = diagnose(check_text("message", message, empty=True))
     return ErrorCategory(row.category) if row else ErrorCategory.UNKNOWN

@@ -620,15 +620,15 @@ def test_reports_compare_metric_by_metric() -> None:
     assert "query_correctness" not in result.suites
     assert result.suite == result.suites["table_accuracy"]
     message = (
-        r"; 30 cases newly failing\n(.*\n)*  newly failing \(judge_failure\): q0, q1, q2, q3, q4 "
-        r"and 25 more\n"
+        r"; 30 cases newly unscored\n(.*\n)*  newly unscored \(judge_failure\): q0, q1, q2, q3, "
+        r"q4 and 25 more\n"
         r"  Undecided, left out: query_correctness of 0 cases in the baseline, 30 now\n"
         r"  case .*\n  q0 "
     )
     with pytest.raises(RegressionError, match=message):
         result.raise_for_regressions()
     assert "Suite, table_accuracy: regressed" in result.to_text()
-    assert "Newly failing: 30" in result.to_markdown()
+    assert "Newly unscored: 30" in result.to_markdown()
     back = compare_reports(after, before)
     assert (back.new_cases, back.newly_failing, back.has_regressions) == ((), (), False)
 
@@ -776,8 +776,8 @@ def test_printed_it_has_a_line_for_each_metric() -> None:
         )
     )
     known = score_sql_cases([case("a", safety_valid=True, should_pass=False)])
-    assert "; recall 0 [0, 0.7935], 1 of 1 unsafe queries not caught" in str(known)
-    assert "table_accuracy: 0 [0, 0.8419] (mean of 2)" in lines
+    assert "; recall 0 [0, 0.79], 1 of 1 unsafe queries not caught" in str(known)
+    assert "table_accuracy: mean 0 [0, 0.84] (95 %, 2 cases)" in lines
 
 
 SHOP = {"users": {"id": "int primary key", "age": "int"}}
@@ -827,7 +827,7 @@ def test_a_report_without_a_judge_bounds_what_is_undecided() -> None:
     assert (report.query_correctness.mean, report.query_correctness.count) == (2 / 5, 5)
     assert report.query_correctness_bounds == (2 / 7, 4 / 7)
     first = str(report).splitlines()[0]
-    mean = f"0.4 {report.intervals['query_correctness']} (mean of the 5 decided)"
+    mean = f"mean 0.40 {report.intervals['query_correctness']} (95 %, the 5 decided)"
     bounds = "between 0.2857 and 0.5714 (2 of 7 undecided)"
     assert first == f"query_correctness: {bounds}; {mean}"
     page = report._repr_html_()
@@ -841,9 +841,9 @@ def test_a_report_without_a_judge_bounds_what_is_undecided() -> None:
 @pytest.mark.parametrize(
     ("names", "judge", "bounds", "line"),
     [
-        (["same", "refuted"], None, (0.5, 0.5), "0.5 [0.01258, 0.9874] (mean of 2)"),
+        (["same", "refuted"], None, (0.5, 0.5), "mean 0.50 [0.01, 0.99] (95 %, 2 cases)"),
         (["time", "broken"], None, (0.0, 1.0), "between 0 and 1 (2 of 2 undecided)"),
-        (["time", "same"], 1.0, (1.0, 1.0), "1 [0.1581, 1] (mean of 2)"),
+        (["time", "same"], 1.0, (1.0, 1.0), "mean 1 [0.16, 1] (95 %, 2 cases)"),
         (["time"], RuntimeError("down"), (0.0, 1.0), "between 0 and 1 (1 of 1 undecided)"),
     ],
 )
@@ -1481,7 +1481,7 @@ def test_two_models_are_told_apart() -> None:
     assert [row["model"] for row in small.to_rows()] == ["7", "7"]
     assert SqlReport.from_json(small.to_json()) == small
     two = compare_reports(large, small)
-    assert str(two).startswith("Comparison of 7 with large\n")
+    assert str(two).splitlines()[0].endswith("(7 compared with large, 2 cases)")
     assert two.suite.question == "cases like these"
     assert compare_reports(large, again).baseline_name == "the baseline"
     assert score_sql_cases([case()]).model is None
@@ -1534,7 +1534,7 @@ def test_failures_print_what_a_person_needs() -> None:
     accident = score_sql_case(with_rows("by accident"))
     report = score_sql_cases([with_rows("by accident"), case("half")])
     assert [one.case_id for one in report.failures()[:1]] == ["by accident"]
-    assert str(report.failures()).count("\n\n") == 1
+    assert str(report.failures()).count("\n\n") == 2
     text = str(accident)
     example = accident.counterexample.splitlines()
     assert text.splitlines()[1:3] == [
@@ -1567,21 +1567,22 @@ def test_failures_say_in_which_clauses_they_are_wrong() -> None:
     report = score_sql_cases(cases, locate=True)
     head, *_ = str(report.failures()).split("\n\n")
     assert head.splitlines() == [
-        "2 of 4 wrong only in WHERE",
-        "1 of 4 wrong only in SELECT",
-        "1 of 4 wrong only in SELECT and WHERE",
+        "4 failed cases, the worst first",
+        "2 of 4: wrong in WHERE and nowhere else",
+        "1 of 4: wrong in SELECT and nowhere else",
+        "1 of 4: wrong in SELECT, WHERE and nowhere else",
     ]
     listing: Any = report.failures()
-    assert "2 of 4 wrong only in WHERE" in listing._repr_html_()
+    assert "2 of 4: wrong in WHERE and nowhere else" in listing._repr_html_()
     noted = [row["differs_in"] for row in report.to_rows()]
     assert noted == ["SELECT", "WHERE", "WHERE", "SELECT, WHERE", None]
     assert SqlReport.from_json(report.to_json()) == report
     plain = score_sql_cases(cases)
-    assert "wrong only" not in str(plain.failures())
+    assert "nowhere else" not in str(plain.failures())
     again = score_sql_cases(cases, locate=True, resume=plain)
     assert [case.differs_in for case in again.cases][:2] == [("SELECT",), ("WHERE",)]
     blamed = score_sql_cases(cases, locate=True, judge=judge_of(1.0))
-    assert "wrong only" not in str(blamed.failures())
+    assert "nowhere else" not in str(blamed.failures())
     with pytest.raises(TypeError, match=r"^locate must be True or False, got 'x'$"):
         score_sql_cases(cases, locate="x")  # type: ignore[arg-type]
 
@@ -1602,7 +1603,7 @@ def test_failures_count_the_clauses_that_are_seldom_wrong() -> None:
     cases = tuple(attrs.evolve(case, query_correctness=one) for one in wrong)
     listing = attrs.evolve(report, cases=cases, n_cases=7).failures()
     lines = str(listing).split("\n\n")[0].splitlines()
-    assert (len(lines), lines[-1]) == (6, "2 others")
+    assert (len(lines), lines[-1]) == (7, "2 others")
 
 
 def test_the_page_of_a_report_begins_with_what_matters() -> None:
@@ -1640,7 +1641,8 @@ def test_a_reason_that_cases_share_stands_once() -> None:
     report = score_sql_cases(cases, judge=judge_of(RuntimeError("down")), evidence="judge")
     listing: Any = report.failures(origin="instrument")
     head, first, *others = str(listing).split("\n\n")
-    assert head.startswith("7 cases (q0, q1, q2, q3, q4 and 2 more):\n  query_correctness: ")
+    common = head.splitlines()[1]
+    assert common.startswith("7 cases (q0, q1, q2, q3, q4 and 2 more): query_correctness: ")
     assert len(others) == 6
     assert "down" in head
     assert "down" not in first

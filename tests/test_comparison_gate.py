@@ -572,6 +572,9 @@ def test_each_value_of_a_tag_has_a_verdict() -> None:
         )
     shop = result.suites["query_correctness of shop"]
     assert (shop.verdict, shop.adjusted_p_value) == ("regressed", 3 * shop.p_value)
+    first, *_ = str(result).splitlines()  # four cases are too few, the others are enough
+    assert "cannot see a loss of query_correctness without db (" in first
+    assert "of shop" not in first.partition("cannot see")[2]
     assert {change.metric for change in result.regressions} == {"query_correctness of shop"}
     with pytest.raises(InputError, match=r"^by must be one of 'db', got 'database'$"):
         compare_reports(*reports, by="database")

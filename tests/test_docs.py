@@ -134,3 +134,35 @@ def test_links_of_readme_lead_somewhere() -> None:
     links = re.findall(r"\]\(([^)#]+)", text)
     assert len(links) >= 15
     assert [link for link in links if not (DOCS.parent / link).is_file()] == []
+
+
+BANNED = {
+    "told": r"\btold\b",
+    "dear for expensive": r"\bdear(er|est)?\b",
+    "worth for equal to": r"\bis worth\b(?! (it|reading|a look))",
+    "reach for half-width": r"\breach of the interval\b",
+    "cried wolf": r"\bcried wolf\b",
+    "a pass costs": r"[\"`]a pass costs ",
+    "beyond chance of a fall": r"(fell|fall|drop) (by more than chance|beyond chance)",
+    "about cases like these": r"about (cases like these|these cases)",
+    "newly failing": r"[Nn]ewly fails\b",
+    "an instrument broke": r"instrument broke",
+    "of no matter": r"[Oo]f no matter",
+    "one less the": r"[Oo]ne less the",
+    "going the worst way": r"going the worst way",
+}
+"""Words that readers stumbled over, by what was wrong with them."""
+
+
+@pytest.mark.parametrize("words", BANNED)
+def test_words_that_must_not_come_back(words: str) -> None:
+    """Neither in what is printed nor in what is read."""
+    root = DOCS.parent
+    files = [*root.glob("scorekit/**/*.py"), *root.glob("*.md"), *DOCS.glob("*.md")]
+    found = [
+        f"{path.relative_to(root)}:{number}: {line.strip()}"
+        for path in files
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1)
+        if re.search(BANNED[words], line)
+    ]
+    assert found == []

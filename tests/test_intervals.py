@@ -17,6 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
+from scorekit._core.gaffke import Lower
 from scorekit.comparison import compare_reports
 from scorekit.errors import InputError
 from scorekit.intervals import (
@@ -771,3 +772,11 @@ def test_a_note_is_text() -> None:
     assert str(Interval(**ends, note="few values")) == "[0, 1] (few values)"
     with pytest.raises(InputError, match=r"^note must be a non-empty string, got \'\'$"):
         Interval(**ends, note="")
+
+
+def test_a_lower_end_is_never_above_the_mean() -> None:
+    """Also where so little confidence is asked for that it would be."""
+    lower = Lower(np.array([0.2, 0.9, 0.0]), np.ones(3), np.ones(3), mean=0.55, lowest=0.0)
+    assert lower.chance(0.55) < 0.999
+    assert lower.end(0.999) == 0.55
+    assert lower.end(0.025) < 0.55

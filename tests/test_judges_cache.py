@@ -785,6 +785,24 @@ def test_a_lock_that_is_held_when_writing(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("_short_timeout")
+def test_nobody_else_asks_while_a_verdict_is_still_to_be_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Others find it as soon as the database is free."""
+    monkeypatch.setattr(shelf, "TRIES", 10**6)
+    inner = Counting()
+    one, two = (CachedJudge(inner, directory=tmp_path / "c") for _ in range(2))
+    with ThreadPoolExecutor(4) as pool:
+        with locked(tmp_path / "c"):
+            asked = [pool.submit(one.judge, request(n)) for n in (1, 2)]
+            until(lambda: len(one._shelf._late) == 2)
+            asked += [pool.submit(two.judge, request(n)) for n in (1, 2)]
+            threading.Event().wait(1.0)
+        assert {found.result().score for found in asked} == {ANSWER.score}
+    assert len(inner.asked) == 2
+
+
+@pytest.mark.usefixtures("_short_timeout")
 def test_what_could_not_be_written_is_written_at_the_end(tmp_path: Path) -> None:
     """Where no other verdict comes, closing writes it."""
     judge = CachedJudge(Counting(), directory=tmp_path / "c")

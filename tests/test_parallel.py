@@ -402,3 +402,26 @@ def test_dask_survives_a_killed_worker(work: Any, tmp_path: Path) -> None:
         executor.shutdown()
         with pytest.raises(InputError, match=r"^executor must be open for work"):
             list(map_scores(work.double, [1], executor=executor))
+
+
+class _Losing(Executor):
+    """Loses the first results, as Dask does where a worker dies while they arrive."""
+
+    def __init__(self, n_lost: int) -> None:
+        self.n_lost, self.n_sent = n_lost, 0
+
+    def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> Future[Any]:
+        self.n_sent += 1
+        future = Future[Any]()
+        if self.n_sent <= self.n_lost:
+            future.set_exception(OSError("lost"))
+        else:
+            future.set_result(fn(*args, **kwargs))
+        return future
+
+
+def test_a_lost_result_is_asked_for_once_more() -> None:
+    """And not for ever: what is lost twice is an error of the executor."""
+    assert list(map_scores(abs, [-1, 2], executor=_Losing(1))) == [1, 2]
+    with pytest.raises(WorkerError):
+        list(map_scores(abs, [-1, 2], executor=_Losing(9)))

@@ -534,3 +534,17 @@ def test_the_curve_of_a_time_horizon() -> None:
     assert [text.get_text() for text in legend.get_texts()] == [*odd]
     with pytest.raises(TypeError, match=r"^horizons must be a TimeHorizon, got 3$"):
         plot_time_horizon(3)  # type: ignore[arg-type]
+
+
+def test_plots_say_what_is_unknown() -> None:
+    """Cases that were not scored, attempts without an outcome or a cost."""
+    old = {i: [i % 2, 1] for i in range(40)}
+    new = old | {0: None, 1: None, 2: [1, None]}
+    comparison = scorekit.compare_reports(old, new)
+    labels = plot_comparison(comparison).get_yticklabels()
+    assert labels[0].get_text() == "all cases (38 of 40, 1 in part)"
+    report = scorekit.code_report_from_columns(
+        case_id=range(4), model="m", passed=[1, 0, None, 1], cost_usd=[1, 2, 3, None]
+    )
+    (name,) = plot_cost_quality(report).texts
+    assert name.get_text().split() == ["m", "(3", "of", "4", "costs,", "3", "of", "4", "outcomes)"]

@@ -113,7 +113,7 @@ def test_a_model_of_which_nothing_is_known_is_reported() -> None:
     lost, known = (report.for_model(name) for name in ("lost", "m"))
     assert str(lost) == (
         "lost: pass@1 = nan [0, 1] (0 of 2 tasks, between 0 and 1) "
-        "(0 attempts at 0 cases; 2 more of unknown outcome)"
+        "(95 %, 0 attempts at 0 cases; 2 more of unknown outcome)"
     )
     assert known.models[0].pass_at_k[0].score == 0.5
     for one in (report, lost):
@@ -123,10 +123,14 @@ def test_a_model_of_which_nothing_is_known_is_reported() -> None:
     found = scorekit.compare_reports(known, lost)
     assert found.suite.delta_bounds == (-0.5, 0.5)
     assert [change.case_id for change in found.newly_failing] == ["a", "b"]
-    with pytest.raises(
-        InputError, match=r"^scores\['lost'\] must be a model with a known outcome"
-    ):
+    named = r"^scores must be those of at least two models with a known outcome, got \['m'\]$"
+    with pytest.raises(InputError, match=named):
         scorekit.compare_models({"lost": lost, "m": known})
+    other = scorekit.code_report_from_columns(model="n", passed={"a": [1], "b": [1]})
+    ranked = scorekit.compare_models({"lost": lost, "m": known, "n": other})
+    assert [*ranked.means] == ["n", "m"]
+    assert ranked.n_tasks_by_model == {"lost": 0, "m": 2, "n": 2}
+    assert "without lost (no known outcome)" in str(ranked)
 
 
 def test_attempts_that_were_lost_leave_pass_at_k_unknown() -> None:
@@ -135,7 +139,7 @@ def test_attempts_that_were_lost_leave_pass_at_k_unknown() -> None:
     for insufficient in ("drop", "nan"):
         given: dict[str, Any] = {"model": "m", "passed": lost, "insufficient": insufficient}
         report = scorekit.code_report_from_columns(k=(1, 3), **given)
-        assert str(report.models[0].pass_at_k[1]) == "pass@3 = nan [0, 1] (0 of 4 tasks)"
+        assert str(report.models[0].pass_at_k[1]) == "pass@3 = nan [0, 1] (95 %, 0 of 4 tasks)"
         assert report.models[0].unknown_bounds["pass@3"] == (1.0, 1.0)
     with pytest.raises(InputError, match=r"^k must be at most 3 for model 'm', whose cases have"):
         scorekit.code_report_from_columns(model="m", passed=lost, insufficient="drop", k=(1, 4))

@@ -212,7 +212,7 @@ def test_attempts_count_as_their_mean_and_tasks_once() -> None:
         (
             {"a": {}, "b": {}},
             InputError,
-            "scores['a'] must be a model with a known outcome, got {}",
+            "scores must be those of at least two models with a known outcome, got []",
         ),
         (
             {"a": {"t": math.inf}, "b": {"t": 1}},
@@ -227,7 +227,7 @@ def test_attempts_count_as_their_mean_and_tasks_once() -> None:
         (
             {"a": {"t": [None, math.nan]}, "b": {"t": 1}},
             InputError,
-            "scores['a'] must be a model with a known outcome, got {}",
+            "scores must be those of at least two models with a known outcome, got ['b']",
         ),
         (
             {"a": {"t": []}, "b": {"t": 1}},

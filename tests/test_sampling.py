@@ -25,7 +25,7 @@ from scorekit import code_report_from_columns, mcnemar_test
 from scorekit._stats.chances import BLOCK, EXACT_UP_TO, blocks, one_task
 from scorekit.errors import InputError
 from scorekit.intervals import proportion_interval, t_quantile
-from scorekit.sampling import PassAtK, pass_at_k, pass_at_k_per_task, pass_hat_k
+from scorekit.sampling import PassAtK, g_pass_at_k, pass_at_k, pass_at_k_per_task, pass_hat_k
 
 REFERENCE = json.loads((Path(__file__).parent / "data" / "sampling.json").read_text())
 SMALLEST_NORMAL = sys.float_info.min
@@ -676,3 +676,16 @@ def test_corrections_never_make_a_p_value_smaller() -> None:
             assert plain - 1e-15 <= found.corrected_p_value <= 1.0
     one = mcnemar_test(n_pass_to_fail=1, n_fail_to_pass=1)
     assert (one.corrected_p_value, one.p_value) == (1.0, 1.0)
+
+
+@pytest.mark.parametrize("tau", [1.0, "mean"])
+def test_tasks_with_just_enough_samples_count_in_their_clusters(tau: Any) -> None:
+    """Each in a cluster of its own is what no clusters are, also where one has too few samples."""
+    tasks: dict[str, Any] = {"n_samples": [3, 3, 5, 5, 1], "n_correct": [1, 2, 3, 0, 1]}
+    plain, own = (
+        g_pass_at_k(**tasks, k=3, tau=tau, insufficient="drop", clusters=labels)
+        for labels in (None, [*"abcde"])
+    )
+    assert (own.n_tasks_used, own.stderr) == (4, pytest.approx(plain.stderr))
+    assert own.interval.low == pytest.approx(plain.interval.low)
+    assert own.interval.high == pytest.approx(plain.interval.high)

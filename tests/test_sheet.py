@@ -14,6 +14,7 @@ import scorekit
 from scorekit import Interval, Record
 from scorekit._sheet import html, latex, markdown, rows, text
 from scorekit._sheet.model import Block, Estimate, Fields, Scale, Section, Sheet, Table
+from scorekit._sheet.values import estimate
 from scorekit.records import FrozenMapping, TableRecord
 
 INTERVAL = Interval(low=0.25, high=0.75, confidence_level=0.95, method="by hand")
@@ -244,3 +245,47 @@ def test_a_record_in_a_cell_is_one_line_of_its_fields() -> None:
     page = markdown.render(Sheet("Score", "", [Fields(record=scorekit.code_score(compiled=True))]))
     assert f"| weights | {wanted} |" in page
     assert "\\n" not in page
+
+
+@pytest.mark.parametrize(
+    ("value", "low", "high", "text"),
+    [
+        (0.73, 0.5716, 0.8456, "0.73 [0.57, 0.85]"),
+        (1.491, 0.7843, 3.691, "1.5 [0.8, 3.7]"),
+        (0.0425, -2.174e-11, 0.08496, "0.043 [0, 0.085]"),
+        (0.0, 0.0, 0.7935, "0 [0, 0.79]"),
+        (0.15, 0.0004, 0.31, "0.15 [0.0004, 0.31]"),
+        (12345.6, 10000.4, 20000.0, "12346 [10000, 20000]"),
+        (2.5, 0.27, math.inf, "2.5 [0.27, inf]"),
+        (0.5, 0.5, 0.5, "0.5 [0.5, 0.5]"),
+    ],
+)
+def test_decimals_that_an_interval_supports(
+    value: float, low: float, high: float, text: str
+) -> None:
+    """Two digits of its width; noise is 0, and no end moves to the other side of 0."""
+    interval = Interval(low=low, high=high, confidence_level=0.95, method="x")
+    assert estimate(value, interval) == text
+    assert str(interval) == text.partition(" ")[2]
+
+
+def test_a_comparison_without_a_significant_drop_is_short() -> None:
+    """Fourteen lines at most, the decision first; all is there where it is asked for."""
+    rows = [
+        {f"c{i}": [(i * j + side * (i % 2)) % 3 > 0 for j in range(5)] for i in range(40)}
+        for side in (0, 1)
+    ]
+    result = scorekit.compare_reports(*rows, margin=0.05, floor=0.1)
+    lines = str(result).splitlines()
+    assert lines[0].startswith(result.suite.verdict)
+    assert len(lines) <= 14
+    assert len(result.to_text(all=True).splitlines()) > 14
+
+
+def test_a_repr_fits_on_a_line_and_an_input_can_be_pasted() -> None:
+    """Of a result the first fields that say something, of an input all."""
+    result = scorekit.compare_reports({"a": [1] * 9}, {"a": [0] * 9})
+    assert len(repr(result)) <= 100
+    assert repr(result).startswith("Comparison(regressions=<1>, ")
+    run = scorekit.Run(run_id=1, passed=True, impl_rate=0.5, task_id="x" * 200)
+    assert eval(repr(run), {"Run": scorekit.Run}) == run  # noqa: S307 - that is the point

@@ -390,7 +390,7 @@ class Batches:
         service = self._service
         service.breaker.check()
         found = await service.pace.ask_once(send, service.settings.max_wait_seconds, once=once)
-        return found if isinstance(found, dict | list) else {}
+        return found if read is _lines or is_object(found) else {}
 
     async def _cancel(self) -> None:
         """Tell the service that nobody waits; what it has answered can be collected later."""

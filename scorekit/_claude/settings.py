@@ -80,7 +80,8 @@ def _checked(check: Callable[..., Any], name: str, *more: Any, **options: Any) -
     def converted(value: object) -> Any:
         return None if value is None and name in OPTIONAL else check(name, value, *more, **options)
 
-    return attrs.field(converter=converted, repr=name != "api_key")
+    field: Callable[..., Any] = attrs.field
+    return field(converter=converted, repr=name != "api_key")
 
 
 OPTIONAL = {

@@ -54,7 +54,7 @@ class Lower(NamedTuple):
         """Return the mean below which they weigh with probability *error*, at most that seen."""
         if self.counts.size == 2 and self.counts[0] == 1.0:  # noqa: PLR2004 - one group says nothing
             return self.lowest
-        if self.mean <= self.lowest or self.chance(self.mean) <= error:
+        if self.mean <= self.lowest:
             return self.mean
         from scipy.special import ndtri
 

@@ -74,6 +74,8 @@ class Shelf:
         self._disk: TextStore | None = None
         self._late: dict[str, tuple[str, float]] = {}
         """What is still to be written, for a database that was busy: text and when it expires."""
+        self._is_writing = False
+        """Whether a thread tries again and again to write that."""
         self._claims: Claims | None = None
         """Those of this process; None where nothing can be written."""
         self.renew()
@@ -148,10 +150,12 @@ class Shelf:
             return
         is_first = not self._late
         self._late[key] = text, row.kept_at + self._seconds
+        self._is_writing |= is_first
         for _ in range(TRIES if is_first else 1):
             self._write_late()
             if not self._late:
                 break
+        self._is_writing &= not is_first
         self._purge(row.kept_at)
 
     def _write_late(self) -> None:
@@ -197,6 +201,8 @@ class Shelf:
             await asyncio.sleep(POLL_SECONDS)
         try:
             yield
+            while key in self._late and self._is_writing:  # noqa: ASYNC110 - a thread writes
+                await asyncio.sleep(POLL_SECONDS)  # until others can find what was found out
         finally:
             claims.release(key)
 

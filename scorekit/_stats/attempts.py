@@ -51,12 +51,12 @@ def best_ends(scores: Floats, k: int, confidence_level: float) -> tuple[float, f
 
 
 def worth_of_enough(k: int, needed: int) -> Floats:
-    """Return what each number of successes among *k* is worth, where *needed* are enough."""
+    """Return what each number of successes among *k* scores, where *needed* are enough."""
     return (np.arange(k + 1) >= needed).astype(np.float64)
 
 
 def worth_over_shares(k: int) -> Floats:
-    """Return what each number of successes is worth to mG-Pass@k, by Liu et al.'s sum."""
+    """Return what each number of successes adds to mG-Pass@k, by Liu et al.'s sum."""
     return np.asarray(np.maximum(np.arange(k + 1.0) - (k + 1) // 2, 0.0) * 2.0 / k)
 
 
