@@ -2360,7 +2360,7 @@ def limit_for_row_number(select: Select, view: View) -> Node | None:
     """The rows with the numbers up to n are the first n, and number n is the one behind n - 1."""
     for place, table in own_derived(select):
         query = table.query
-        if not isinstance(query, Windowed) or len(query.windows) > 1:
+        if not isinstance(query, Windowed) or len(query.windows) != 1:
             continue
         (window,) = query.windows
         if (window.function, window.keys) != ("row_number", ()):
