@@ -775,6 +775,8 @@ class CachedJudge(_Around):
                 unknown[key] = request
         if unknown:
             notes = self._shelf.journal()
+            if notes is not None and not isinstance(self._judge, _Around):
+                notes.kept = lambda request: self._shelf.read(self._key(request), _decoded)
             token = journal.set(notes or journal.get())
             try:
                 found = await self._ask_all(list(unknown.values()), progress=progress)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import multiprocessing
 import os
@@ -737,3 +738,24 @@ def test_notes_outlive_a_disk_that_fails(tmp_path: Path) -> None:
     notes.finish("a")
     notes.settle()
     assert notes.notes() == {}
+
+
+def test_what_another_process_collected_meanwhile_is_not_ordered(
+    server: AnthropicServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Between looking for a verdict and looking for its order both steps of the other may fall."""
+    order = batch.Batches._order
+
+    async def late(batches: batch.Batches) -> None:
+        monkeypatch.undo()
+        with judge_for(server) as other, CachedJudge(other, directory=tmp_path / "c") as first:
+            assert scores(await first.ajudge_many(requests(4))) == [0.5] * 4
+        await order(batches)
+
+    with judge_for(server) as judge, CachedJudge(judge, directory=tmp_path / "c") as cached:
+        monkeypatch.setattr(batch.Batches, "_order", late)
+        monkeypatch.setattr(journal.Journal, "turn", lambda _: contextlib.nullcontext())
+        found = cached.judge_many(requests(7))
+    assert scores(found) == [0.5] * 7
+    assert [one.cached for one in found if isinstance(one, Verdict)] == [True] * 4 + [False] * 3
+    assert set(server.batches.paid.values()) == {1}

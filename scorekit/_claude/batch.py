@@ -99,7 +99,9 @@ class Batches:
         client: Any = service.usable_client()
         self._get = client.get
         self._batches = client.messages.batches.with_raw_response
+        self._requests: dict[str, JudgeRequest] = {}
         self._asked: dict[str, _Asked] = {}
+        self._kept: dict[str, Verdict] = {}
         self._max_questions = MAX_QUESTIONS
         self._paid = Ledger(service.budget, ledger.get())
         self._unsettled: dict[str, list[str]] = {}
@@ -112,9 +114,10 @@ class Batches:
     async def judge(self, requests: Sequence[JudgeRequest]) -> list[Verdict | Exception]:
         """Return a verdict, or why there is none, for each request."""
         ids = [_id_of(self._identity, request) for request in requests]
+        self._requests = dict(zip(ids, requests, strict=True))
         tasks = {
             id_: asyncio.ensure_future(self._verdict(id_, request))
-            for id_, request in dict(zip(ids, requests, strict=True)).items()
+            for id_, request in self._requests.items()
         }
         try:
             await asyncio.sleep(0)  # in which every task has come to where it waits for its answer
@@ -129,7 +132,7 @@ class Batches:
             for name in list(self._unsettled):
                 self._settle(name, {})
             self._journal.close()
-        return [_outcome(tasks[id_]) for id_ in ids]
+        return [self._kept.get(id_) or _outcome(tasks[id_]) for id_ in ids]
 
     async def _verdict(self, id_: str, request: JudgeRequest) -> Verdict:
         variables = template_variables(request)
@@ -182,6 +185,11 @@ class Batches:
                 else:
                     self._journal.write(name, {**note, "batch": batch})
         noted = {id_ for note in self._noted().values() for id_ in note["ids"]}
+        for id_ in self._missing().keys() - noted:  # collected elsewhere since they were looked up
+            kept = self._journal.kept(self._requests[id_])
+            if kept is not None:
+                self._kept[id_] = kept
+                self._asked[id_].give_up(JudgeError("cached", "another process has collected it"))
         ids = [id_ for id_ in self._missing() if id_ not in noted]
         if ids:
             after = await self._newest()

@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import json
 import time
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, Final, cast
 
@@ -32,6 +32,8 @@ class Journal:
     def __init__(self, store: TextStore | None = None, claims: Claims | None = None) -> None:
         self._store = store
         self._claims = claims or Claims()
+        self.kept: Callable[[Any], Any] = lambda _: None
+        """Return the verdict on a request that has been kept meanwhile, None if there is none."""
         self._memory: dict[str, dict[str, Any]] = {}
         self._finished: set[str] = set()
 
