@@ -1402,9 +1402,8 @@ def arms_for_scalars(select: Select, view: View) -> Node | None:
     parts = (select.where, *(() if select.keys or select.aggregates else select.outputs))
     found = dict.fromkeys(one for part in parts for one in outermost(part, ScalarQuery))
     own = frozenset(local_sources(select.tables)) if found else ()
-    inside = view.inside(select.tables)
     for scalar in found:
-        query = scalar.query
+        query, inside = scalar.query, view.inside(select.tables)
         if not isinstance(query, Select) or not query.plain or is_open(query):
             continue
         its = local_sources(query.tables)
@@ -2462,13 +2461,13 @@ def shorter_order(query: Sorted, view: View) -> Node | None:
 @rule("value of a single row to join", Select)
 def join_for_single(select: Select, view: View) -> Node | None:
     """What must equal the value of a query with at most one row is joined to that row."""
-    inside = view.inside(select.tables)
     for condition in conjuncts(select.where):
         for value, other in sides_of(condition):
             query = value.query if isinstance(value, ScalarQuery) else None
             single = isinstance(query, Sorted) and query.limit == 1 and not free_sources(query)
             if isinstance(query, Select) and query.plain and not is_open(query):
-                single = inside.rows_of(query).determined(()).everything()
+                rows = view.inside(select.tables).rows_of(query)
+                single = rows.determined(()).everything()
             if single and query is not None:
                 table = Derived(view.fresh(), query)
                 rest = [one for one in conjuncts(select.where) if one != condition]
