@@ -72,7 +72,7 @@ _internal = (
     "AnyJudge",
     r"scorekit\.judges\.(As|S)yncJudge",
     "Insufficient",
-    r"scorekit\.\w+\._Options",
+    r"scorekit\.\w+\._(Options|Counts|Columns)",
     "Schema",
 )
 nitpick_ignore_regex = [(r"py:.*", rf"({'|'.join((*_foreign, *_internal))})\b.*")]
