@@ -256,7 +256,7 @@ class Writer:
         if form == "values":
             return f"SELECT id, {self.whole()} FROM t"
         if form == "whole":
-            return f"SELECT {self.aggregate()} FROM t" + self.some("", f" WHERE {where()}")
+            return f"SELECT {self.aggregate()} FROM t{self.some('', f' WHERE {where()}')}"
         if form == "groups":
             return f"SELECT g, {self.aggregate()} FROM t GROUP BY g"
         if form == "having":
@@ -268,8 +268,7 @@ def database(rng: random.Random, rests: Sequence[str], dialect: str) -> Cells:
     """Return rows that obey what a proof rests on."""
     rows: Cells = []
     odd = dialect == "sqlite" and rng.random() < 0.4
-    empty = "" if NO_ZERO not in rests else "some"
-    for i in range(rng.choice((0, 1, 3, 6, 9)) or (1 if empty else 0)):
+    for i in range(rng.choice((0, 1, 3, 6, 9))):
         row: list[Any] = [
             i + 1,
             rng.choice((None, 0, 1, -1, 2, 3, 5, 6, 7, 12, 30, 31)),
@@ -282,11 +281,9 @@ def database(rng: random.Random, rests: Sequence[str], dialect: str) -> Cells:
             rng.choice((None, *DAYS)),
             rng.choice((None, 1, 2)),
         ]
-        if NO_ZERO in rests:  # of no count in a group
-            row[1] = row[1] or 7
         for place, (name, kind) in enumerate(TYPES.items()):
             held = any(said.startswith(f"t.{name} holds") for said in rests)
-            loose = name == "day" or (odd and name in ("a", "b", "d"))
+            loose = name == "day" or (odd and name in ("a", "b", "d", "f", "p"))
             if loose and not held and rng.random() < 0.2 and not kind.endswith("KEY"):
                 row[place] = rng.choice(ODD if odd else ("x", "2014"))
         rows.append(tuple(row))
@@ -297,6 +294,7 @@ class Engine:
     """Runs queries on rows in one database."""
 
     def __init__(self, dialect: str, dsn: str) -> None:
+        self.error = ""
         self.dialect, self.name = dialect, f"t_{random.randrange(10**9)}"  # noqa: S311 - a name
         if dialect == "sqlite":
             self.connection: Any = sqlite3.connect(":memory:")
@@ -344,7 +342,7 @@ class Engine:
             )
 
 
-def main() -> int:
+def main() -> int:  # noqa: C901 - a loop for each dialect
     """Print the counts, then what was contradicted."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--pairs", type=int, default=300, help="to be proved, in each dialect")
@@ -382,18 +380,18 @@ def main() -> int:
                 rows = database(rng, result.assumptions, dialect)
                 engine.load(rows)
                 answers = [engine.answer(text) for text in texts]
+                if None in answers and NO_ZERO in result.assumptions and "zero" in engine.error:
+                    continue
                 if answers[0] is None and answers[1] is None:
                     counts[equal, "raised"] += 1
                     break
                 n_runs += 1
                 if None in answers or not same_bag(answers[0] or [], answers[1] or [], 1e-9):
-                    said = (
-                        f"{dialect}: {result.assumptions} {answers} {getattr(engine, 'error', '')}"
-                    )
+                    said = f"{dialect}: {result.assumptions} {answers} {engine.error}"
                     wrong.append("\n  ".join((*texts, said, str(rows))))
                     break
-        for (equal, verdict), n in sorted(counts.items()):
-            print(f"{dialect}, {'equal' if equal else 'turned'}, {verdict}: {n}")
+        for (kept, outcome), n in sorted(counts.items()):
+            print(f"{dialect}, {'equal' if kept else 'turned'}, {outcome}: {n}")
         print(f"{dialect}: {n_runs} runs")
     print(f"contradicted: {len(wrong)}", *wrong[:20], sep="\n")
     return 1 if wrong else 0

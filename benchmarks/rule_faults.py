@@ -139,8 +139,12 @@ def _own(name: str, functions: dict[str, ast.FunctionDef]) -> set[str]:
         one = left.pop()
         if one not in found:
             found.add(one)
-            named = (n.id for n in ast.walk(functions[one]) if isinstance(n, ast.Name))
-            left += [other for other in named if other in functions]
+            inside = [*ast.walk(functions[one])]
+            names = [n for n in inside if isinstance(n, ast.Name)]
+            own = {n.id for n in names if isinstance(n.ctx, ast.Store)}
+            own |= {n.arg for n in inside if isinstance(n, ast.arg)}
+            own |= {n.name for n in inside if isinstance(n, ast.FunctionDef) and n.name != one}
+            left += [n.id for n in names if n.id in functions and n.id not in own]
     return found
 
 

@@ -72,7 +72,6 @@ _internal = (
     "AnyJudge",
     r"scorekit\.judges\.(As|S)yncJudge",
     "Insufficient",
-    r"scorekit\.\w+\._(Options|Counts|Columns)",
     "Schema",
 )
 nitpick_ignore_regex = [(r"py:.*", rf"({'|'.join((*_foreign, *_internal))})\b.*")]
@@ -111,6 +110,9 @@ class Topics(SphinxDirective):
         """Return what autodoc says of each name."""
         functions, classes, data = [], [], []
         for module in self.arguments[0].split():
+            source = ModuleAnalyzer.for_module(f"scorekit.{module}")
+            source.analyze()
+            source.overloads.clear()  # the one signature says what all of them take
             names = [name for name, home in _HOME.items() if home == f"scorekit.{module}"]
             for name in sorted(names, key=_is_async):  # the form that most people call first
                 found = getattr(scorekit, name)

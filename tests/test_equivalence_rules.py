@@ -99,14 +99,20 @@ CREATE TABLE v (boss INT, t TEXT REFERENCES s (t), u TEXT NOT NULL, x NUMERIC, y
 """
 DIALECTS = ("postgres", "sqlite", "mysql", None)
 ENGINES = ("postgres", "sqlite", "mysql")
-DAY, NIGHT = dt.date(2020, 1, 1), dt.date(2020, 1, 2)
+DAY, NIGHT, EVE = dt.date(2020, 1, 1), dt.date(2020, 1, 2), dt.date(2019, 12, 31)
+DAYS = (DAY, NIGHT, EVE, dt.date(2020, 2, 1), dt.date(2021, 1, 1))
 VALUES: dict[str, Sequence[Any]] = {
     "int": range(4),
-    "text": ("x", "X", "y"),
+    "text": ("x", "X", "y", "2020-"),
     "number": tuple(map(Decimal, ("0", "1", "1.0", "2"))),
     "real": (0.1, 0.2, 0.3, 1.0),
-    "day": (DAY, NIGHT),
-    "moment": (dt.datetime(2020, 1, 1), dt.datetime(2020, 1, 1, 9), dt.datetime(2020, 1, 2)),  # noqa: DTZ001 - as TIMESTAMP is
+    "day": DAYS,
+    "moment": tuple(
+        map(
+            dt.datetime.fromisoformat,
+            ("2020-01-01", "2020-01-01T09", "2020-01-02", "2019-12-31T09"),
+        )
+    ),
 }
 """What columns hold: in MySQL x and X are equal, in PostgreSQL 1 and 1.0 look different."""
 MUTANTS = 20
@@ -122,11 +128,52 @@ Database: TypeAlias = dict[str, tuple[list[str], list[tuple[Any, ...]]]]
 # Queries for single rules, beside those of the tests of proofs.  Dialects in front of one are those
 # in which it is so; `any` is no named dialect.
 FIRING: dict[str, Sequence[str]] = {
+    "part of a date cut out": [
+        "sqlite: SELECT strftime('%Y', day), strftime('%m', t), date(day), date(at), strftime('%Y-%m-%d', t) FROM v",
+        "sqlite: SELECT strftime('%d', at) FROM v GROUP BY strftime('%d', at)",
+        "sqlite: SELECT date(at) FROM v",
+    ],
+    "part of a date compared": [
+        "sqlite: SELECT boss FROM v WHERE strftime('%Y', day) = '2020' OR strftime('%Y-%m', t) < '2020-01' OR '2020' <= strftime('%Y', at)",
+        "sqlite: SELECT boss FROM v WHERE CAST(strftime('%Y', day) AS INTEGER) <> 2020 OR date(at) = '2020-01-01' OR SUBSTR(day, 1, 4) > '2019'",
+        "sqlite: SELECT boss FROM v WHERE CAST(strftime('%m', day) AS INTEGER) >= 2 OR SUBSTR(t, 9, 2) = '01' OR '01' < strftime('%m', at)",
+        "postgres: SELECT boss FROM v WHERE EXTRACT(YEAR FROM day) = 2020 OR EXTRACT(YEAR FROM at) < 2020 OR 2020 < EXTRACT(YEAR FROM at)",
+        "postgres: SELECT boss FROM v WHERE EXTRACT(MONTH FROM day) = 1 OR to_char(day, 'YYYY-MM') = '2020-01' OR to_char(at, 'MM') <= '01'",
+        "postgres: SELECT boss FROM v WHERE SUBSTR(t, 1, 4) = '2020' OR LEFT(t, 7) <= '2020-01' OR SUBSTR(CAST(day AS TEXT), 1, 4) = '2019'",
+        "mysql: SELECT boss FROM v WHERE YEAR(day) = 2020 OR MONTH(at) = 1 OR 2019 >= YEAR(at) OR DAY(day) < 2 OR DATE_FORMAT(day, '%Y') > '2019'",
+        "mysql: SELECT boss, YEAR(day) = 2020, YEAR(at) <> 2020, YEAR(day) <= 2019, 2020 <= YEAR(day), YEAR(at) < 2020, 2019 < YEAR(at) FROM v",
+    ],
+    "month of a year compared": [
+        "mysql: SELECT boss FROM v WHERE YEAR(day) = 2020 AND MONTH(day) = 1 AND boss > 1",
+        "sqlite: SELECT boss FROM v WHERE strftime('%Y', t) = '2020' AND strftime('%m', t) = '02'",
+        "mysql: SELECT boss, YEAR(at) = 2020 AND MONTH(at) = 1 FROM v",
+    ],
+    "LIKE of a date compared": [
+        "sqlite: SELECT boss FROM v WHERE day LIKE '2020%' OR t LIKE '2020-01%' OR at LIKE '2019-12-%' OR day LIKE '%-01-%' OR t LIKE '____-02-__'",
+        "postgres: SELECT boss FROM v WHERE t LIKE '2020-%' OR CAST(day AS TEXT) LIKE '2019-%'",
+        "mysql: SELECT boss FROM v WHERE day LIKE '2020-%' OR t LIKE '2020-01-%'",
+    ],
+    "last day of a range": [
+        "sqlite: SELECT boss FROM v WHERE day <= '2020-01-01' OR t > '2020-01-01'",
+        "postgres mysql: SELECT boss FROM v WHERE day <= '2020-01-01' OR day > DATE '2020-01-01' OR t <= '2019-12-31'",
+    ],
+    "test of a text as LIKE": [
+        "sqlite: SELECT boss FROM v WHERE INSTR(LOWER(t), 'x') > 0 OR 1 <= INSTR(UPPER(t), 'X') OR INSTR(u, '1') <> 0 OR UPPER(t) = 'X' OR LOWER(SUBSTR(t, 1, 1)) = 'y'",
+        "sqlite: SELECT boss FROM v WHERE SUBSTR(LOWER(t), 1, 1) = 'x' OR SUBSTR(t, 1, 1) = '1'",
+        "postgres: SELECT boss FROM v WHERE STRPOS(t, 'x') > 0 OR SUBSTR(t, 1, 1) = 'X' OR LEFT(u, 1) = 'y' OR STRPOS(LOWER(t), 'x') >= 1",
+    ],
+    "case of a text dropped": [
+        "SELECT LOWER('Ab'), UPPER('Ab') FROM v",
+        "sqlite: SELECT boss FROM v WHERE LOWER(t) LIKE 'x%' OR UPPER(u) LIKE '%X'",
+    ],
+    "LIKE without a wildcard": ["postgres: SELECT boss FROM v WHERE t LIKE 'x'"],
+    "LIKE of a letter taken apart": ["sqlite: SELECT boss FROM v WHERE t LIKE 'x%' OR u LIKE 'Y%'"],
     "operands sorted": [
         "SELECT id FROM e WHERE 3 = pay OR rank + 1 = boss",
         "SELECT rank * pay, boss - pay FROM e",
     ],
     "EXISTS subquery simplified": [
+        "SELECT id FROM d WHERE EXISTS (SELECT COUNT(*) WHERE d.size = 1)",
         "SELECT id FROM d WHERE EXISTS (SELECT boss FROM e WHERE pay = d.id GROUP BY boss)",
         "SELECT id FROM d WHERE EXISTS (SELECT boss FROM e WHERE pay = d.id GROUP BY boss HAVING COUNT(*) > 1)",
         "SELECT id FROM d WHERE EXISTS (SELECT COUNT(*) FROM e WHERE pay = d.id)",
@@ -599,6 +646,54 @@ FIRING: dict[str, Sequence[str]] = {
 """Queries on which a rule must fire."""
 
 NEAR: dict[str, Sequence[str]] = {
+    "part of a date cut out": [
+        "sqlite: SELECT strftime('%H', day), strftime('%Y', x), strftime('%Y', 'now') FROM v",
+        "mysql: SELECT DATE_FORMAT(day, '%Y') FROM v",
+        "sqlite: SELECT date(day, '+1 day'), strftime('%Y', day, '+1 year') FROM v",
+    ],
+    "part of a date compared": [
+        "sqlite: SELECT boss FROM v WHERE strftime('%Y', day) = 2020 OR strftime('%Y', day) = '20' OR strftime('%Y-%m', day) = '2020-13' OR strftime('%Y', day) = 'abcd'",
+        "sqlite: SELECT boss FROM v WHERE SUBSTR(t, 2, 4) = '2020' OR SUBSTR(t, 1, 3) = '202' OR CAST(strftime('%Y-%m', day) AS INTEGER) = 2020 OR strftime('%Y', day) = t",
+        "postgres: SELECT boss FROM v WHERE EXTRACT(DOW FROM day) = 1 OR EXTRACT(YEAR FROM day) = 2020.5 OR EXTRACT(YEAR FROM day) = 0 OR EXTRACT(YEAR FROM day) = boss",
+        "postgres: SELECT boss FROM v WHERE to_char(day, 'DD.MM') = '01.01' OR EXTRACT(YEAR FROM day) = 9999",
+        "sqlite: SELECT boss FROM v WHERE CAST(SUBSTR(x, 1, 4) AS INTEGER) = 2020 OR SUBSTR(z, 1, 4) = '2020'",
+    ],
+    "month of a year compared": [
+        "mysql: SELECT boss FROM v WHERE YEAR(day) = 2020 AND MONTH(at) = 1",
+        "mysql: SELECT boss FROM v WHERE YEAR(day) >= 2020 AND MONTH(day) = 1",
+        "mysql: SELECT boss FROM v WHERE YEAR(day) = 2020 AND MONTH(day) > 1",
+        "mysql: SELECT boss FROM v WHERE YEAR(day) = 2020 AND MONTH(day) = 13",
+        "mysql: SELECT boss FROM v WHERE YEAR(day) = 2020 AND YEAR(at) = 1 AND day < at",
+    ],
+    "LIKE of a date compared": [
+        "sqlite: SELECT boss FROM v WHERE day LIKE '20%' OR t LIKE 'x-%' OR day LIKE '%-13-%' OR day NOT LIKE '2020-13-%' OR x LIKE '2020-%'",
+        "postgres: SELECT boss FROM v WHERE t ILIKE '2020-%' OR t LIKE '2020-%' ESCAPE '!'",
+        "sqlite: SELECT boss FROM v WHERE t GLOB '2020-%'",
+    ],
+    "last day of a range": [
+        "sqlite: SELECT boss FROM v WHERE day < '2020-01-01' OR at <= '2020-01-01' OR t <= '2020-13-01' OR t <= '2020' OR day = '2020-01-01'",
+        "postgres: SELECT boss FROM v WHERE at <= '2020-01-01' OR day >= '2020-01-01' OR day <= '9999-12-31'",
+    ],
+    "test of a text as LIKE": [
+        "sqlite: SELECT boss FROM v WHERE INSTR(t, 'x') > 0 OR LOWER(t) = 'X' OR SUBSTR(t, 1, 1) = 'x' OR INSTR(LOWER(t), 'x') > 1 OR INSTR(LOWER(t), u) > 0 OR t = 'x'",
+        "sqlite: SELECT boss FROM v WHERE SUBSTR(LOWER(t), 1, 2) = 'x' OR SUBSTR(LOWER(t), 2, 1) = 'x' OR INSTR(LOWER(t), 'x%') > 0 OR LOWER(t) > 'x' OR TRIM(t) = 'x' OR INSTR(LOWER(t), '') > 0",
+        "postgres: SELECT boss FROM v WHERE LOWER(t) = 'x' OR STRPOS(t, 'x') > 1 OR SUBSTR(t, 1, 2) = 'x'",
+        "mysql: SELECT boss FROM v WHERE INSTR(t, 'x') > 0 OR LEFT(t, 1) = 'x'",
+        "any: SELECT boss FROM v WHERE LOWER(t) = 'x'",
+    ],
+    "case of a text dropped": [
+        "SELECT LOWER(t), UPPER('\u00e9') FROM v",
+        "postgres mysql: SELECT boss FROM v WHERE LOWER(t) LIKE 'x%'",
+        "sqlite: SELECT boss FROM v WHERE TRIM(t) LIKE 'x%' OR LOWER(t) GLOB 'x'",
+    ],
+    "LIKE without a wildcard": [
+        "postgres: SELECT boss FROM v WHERE t LIKE 'x%' OR t ILIKE 'x' OR t LIKE u",
+        "sqlite mysql any: SELECT boss FROM v WHERE t LIKE 'x'",
+    ],
+    "LIKE of a letter taken apart": [
+        "sqlite: SELECT boss FROM v WHERE t LIKE 'xy%' OR t LIKE '1%' OR t LIKE 'x' OR t GLOB 'x%' OR t LIKE '%'",
+        "postgres mysql any: SELECT boss FROM v WHERE t LIKE 'x%'",
+    ],
     "operands sorted": [
         "SELECT pay + rank FROM e",
         "SELECT t + u FROM v",
@@ -911,6 +1006,7 @@ NEAR: dict[str, Sequence[str]] = {
         "SELECT x.a FROM (SELECT a, b FROM n ORDER BY b LIMIT 2) x LIMIT 1",
     ],
     "EXISTS taken apart": [
+        "SELECT id FROM d WHERE EXISTS (SELECT pay FROM e EXCEPT SELECT a FROM n)",
         "SELECT id FROM d WHERE EXISTS (SELECT 1 FROM n, n x WHERE n.a = d.size AND x.b > n.b)",
         "SELECT id FROM d WHERE EXISTS (SELECT 1 FROM n WHERE n.a = d.size AND n.b > d.id)",
     ],
@@ -923,6 +1019,8 @@ NEAR: dict[str, Sequence[str]] = {
         "SELECT id, (SELECT COUNT(*) FROM n WHERE n.b = d.id AND n.a > 1) FROM d WHERE id > 1",
     ],
     "single-row subquery to left join": [
+        "SELECT e.id, (SELECT d.name FROM d WHERE d.id = e.boss AND d.size = (SELECT b FROM n LIMIT 1)) FROM e",
+        "SELECT e.id, (SELECT CASE WHEN d.size IS NULL THEN 2 END FROM d WHERE d.id = e.boss) FROM e",
         "SELECT id, (SELECT MAX(a) FROM n WHERE n.b = e.boss) FROM e",
         "SELECT id, (SELECT COALESCE(size, 1) FROM d WHERE d.id = e.boss) FROM e",
         "SELECT id, (SELECT size FROM d WHERE d.id = 1) FROM e",
@@ -939,6 +1037,9 @@ NEAR: dict[str, Sequence[str]] = {
         "SELECT x.k, y.k FROM (SELECT a, COUNT(*) AS k FROM n GROUP BY a) x JOIN (SELECT boss, COUNT(*) AS k FROM e GROUP BY boss) y ON x.a = y.boss",
     ],
     "GROUP BY to scalar subqueries": [
+        "SELECT DISTINCT COUNT(*) FROM e, n WHERE e.id = 1",
+        "SELECT DISTINCT e.id, w.* FROM e, w, n WHERE n.a = e.pay",
+        "SELECT a, COUNT(*) FROM n WHERE a = 1 GROUP BY a UNION ALL SELECT pay, 1 FROM e",
         "SELECT DISTINCT e.pay FROM e, n WHERE n.a = e.pay",
         "SELECT DISTINCT e.id, n.b FROM e, n WHERE n.a = e.pay",
         "SELECT e.id, n.b, COUNT(*) FROM e, n WHERE n.a = e.pay GROUP BY e.id, n.b",
@@ -1070,7 +1171,11 @@ NEAR: dict[str, Sequence[str]] = {
 
 
 SAME: dict[str, Sequence[tuple[str, str]]] = {
+    "nested aggregates merged": [
+        ("SELECT x.a, COUNT(*) FROM (SELECT a FROM n WHERE a = 1 UNION ALL SELECT pay FROM e) x GROUP BY x.a", "SELECT x.a, SUM(x.k) FROM (SELECT a, COUNT(*) AS k FROM n WHERE a = 1 GROUP BY a UNION ALL SELECT pay, COUNT(*) FROM e GROUP BY pay) x GROUP BY x.a"),
+    ],
     "EXISTS subquery simplified": [
+        ("SELECT id FROM d WHERE EXISTS (SELECT 1 WHERE size > 1)", "SELECT id FROM d WHERE size > 1"),
         ("SELECT id FROM d WHERE NOT EXISTS (SELECT 1 WHERE 1 = 0)", "SELECT id FROM d"),
     ],
     "derived table inlined": [
@@ -1298,7 +1403,7 @@ def makes_same(rules: Sequence[Rule], pair: tuple[str, str]) -> bool:
 _KNOWN = re.compile(
     r"\w+\.\w+ is never NULL \(\w+\)|\w+ \([\w, ]+\) is a key"
     r"|\w+ \([\w, ]+\) refers to \w+ \([\w, ]+\)"
-    r"|(?:\w+\.\w+|a column of a derived table) holds numbers"
+    r"|(?:\w+\.\w+|a column of a derived table) holds (?:numbers|whole numbers|text|ISO (?:dates|times))"
 )
 """Sentences that a rule may rest on."""
 
@@ -1314,7 +1419,7 @@ def database(rng: random.Random, rests: frozenset[str], engine: str) -> Database
             ]
             for _ in range(rng.choice((0, 1, 2, 3, 3, 4)))
         ]
-    for what in ("never NULL", "is a key", "refers to"):
+    for what in ("holds ISO", "never NULL", "is a key", "refers to"):
         for sentence in sorted(rests):
             if what in sentence:
                 _obey(rows, sentence, rng, engine)
@@ -1335,6 +1440,11 @@ def _stored(value: Any, engine: str) -> Any:
 def _obey(
     rows: dict[str, list[list[Any]]], sentence: str, rng: random.Random, engine: str
 ) -> None:
+    dated = re.fullmatch(r"(\w+)\.(\w+) holds ISO dates", sentence)
+    if dated and COLUMNS[dated[1]][dated[2]] == "text":
+        place = [*COLUMNS[dated[1]]].index(dated[2])
+        for row in rows[dated[1]]:
+            row[place] = None if rng.random() < 0.25 else str(rng.choice(DAYS))
     never = re.fullmatch(r"(\w+)\.(\w+) is never NULL \(\w+\)", sentence)
     key = re.fullmatch(r"(\w+) \(([\w, ]+)\) is a key", sentence)
     refers = re.fullmatch(r"(\w+) \((\w+)\) refers to (\w+) \((\w+)\)", sentence)

@@ -49,7 +49,7 @@ EQUAL = [
     ("GROUP BY to scalar subqueries", "SELECT DISTINCT d.id FROM d JOIN e ON e.pay = d.size", "SELECT id FROM d WHERE size IN (SELECT pay FROM e)"),
     ("grouped derived table to scalar subqueries", "SELECT e.id FROM e, (SELECT MAX(a) AS m FROM n) x WHERE e.pay = x.m", "SELECT id FROM e WHERE pay = (SELECT MAX(a) FROM n)"),
     ("unused columns removed", "SELECT x.a FROM (SELECT a, b, COUNT(*) AS k FROM n GROUP BY a, b) x JOIN e ON e.id = x.k WHERE e.pay = 1", "SELECT x.a FROM (SELECT a, COUNT(*) AS k FROM n GROUP BY b, a) x JOIN e ON e.id = x.k WHERE e.pay = 1"),
-    ("condition on keys moved out of a derived table", "SELECT e.pay, x.k FROM e JOIN (SELECT a, COUNT(*) AS k FROM n WHERE a > 1 GROUP BY a) x ON e.id = x.a", "SELECT e.pay, x.k FROM e JOIN (SELECT a, COUNT(*) AS k FROM n GROUP BY a) x ON e.id = x.a WHERE e.id > 1"),
+    ("condition on keys moved out of a derived table", "SELECT e.pay, x.b FROM e JOIN (SELECT DISTINCT a, b FROM n WHERE a > 1) x ON e.pay = x.a", "SELECT e.pay, x.b FROM e JOIN (SELECT DISTINCT a, b FROM n) x ON e.pay = x.a WHERE e.pay > 1"),
     ("tables paired, conditions and columns compared", "SELECT MAX(pay) FROM e WHERE rank = 1 GROUP BY rank, boss", "SELECT MAX(pay) FROM e WHERE rank = 1 GROUP BY boss"),
     ("GROUP BY of single rows removed", "SELECT id, SUM(pay), COUNT(*), COUNT(pay) FROM e GROUP BY id", "SELECT id, pay, 1, CASE WHEN pay IS NULL THEN 0 ELSE 1 END FROM e"),
     ("redundant DISTINCT removed", "SELECT DISTINCT e.id, d.name FROM e JOIN d ON e.d_id = d.id", "SELECT e.id, d.name FROM e, d WHERE d.id = e.d_id"),
@@ -339,7 +339,7 @@ def test_a_text_is_no_row_number() -> None:
 @pytest.mark.parametrize(
     ("time", "dialect", "assumed"),
     [
-        ("c", "sqlite", ()),
+        ("c", "sqlite", ("n.c holds ISO dates",)),
         ("'now'", "sqlite", ("both queries are run at one moment",)),
         ("'now'", "mysql", None),
         ("'now', 'localtime'", "sqlite", None),
@@ -505,7 +505,8 @@ def test_a_proof_names_its_steps() -> None:
         "tables paired, conditions and columns compared",
     )
     assert "e (d_id) refers to d (id)" in result.assumptions
-    assert str(result) == "proved: both queries have the same tables, conditions and columns"
+    first, *_ = str(result).splitlines()
+    assert first == "proved: both queries have the same tables, conditions and columns"
     assert sql_equivalence("SELECT a FROM n", "SELECT x.a FROM n x").proof == (
         "tables paired, conditions and columns compared",
     )

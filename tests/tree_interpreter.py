@@ -579,6 +579,9 @@ class Interpreter:
             return next(value for value in values if self._comparable(value) == best)
         if node.name == "nullif":
             return None if self._compared("=", *values) else values[0]
+        if node.name == "extract":
+            part = getattr(_moment(values[0]), node.form.removeprefix("this=").lower(), None)
+            return None if values[0] is None else part
         if node.name not in _FUNCTIONS:
             raise MeaninglessError(f"the function {node.name}")
         return None if None in values else _FUNCTIONS[node.name](*values)
@@ -617,6 +620,14 @@ _FUNCTIONS: Final[dict[str, Callable[..., Value]]] = {
     "substring": lambda text, start, n=None: text[start - 1 :][:n],
     "replace": lambda text, old, new: text.replace(old, new),
     "trim": lambda text: text.strip(" "),
+    "strposition": lambda text, part: text.find(part) + 1,
+    "tsordstotimestamp": lambda value: value,
+    "tsordstodate": lambda value: value,
+    "date": lambda value: str(_moment(value).date()),
+    "timetostr": lambda value, written: _moment(value).strftime(written),
+    "year": lambda value: _moment(value).year,
+    "month": lambda value: _moment(value).month,
+    "day": lambda value: _moment(value).day,
 }
 
 

@@ -439,7 +439,7 @@ class _Names:
             # it is looked for among the keys, too
             return isinstance(clause, exp.Having) or select.args.get("group") is not None
         named = select.expressions if clause.parent is select else ()
-        return any(name == output.alias_or_name.casefold() for output in named)
+        return any(output.is_star or name == output.alias_or_name.casefold() for output in named)
 
     def _is_absent(self, node: exp.Column, name: str) -> bool:
         """Say whether a text gives no table this name, and the dialect has no columns of parts."""
@@ -1153,6 +1153,9 @@ class _Reader:
             return self._window(node, scope)
         if isinstance(node, (exp.Like, exp.ILike, exp.Glob, exp.Escape)):
             return self._like(node, scope)
+        if isinstance(node, exp.Left) and isinstance(node.expression, exp.Literal):
+            this, length = self.value(node.this, scope), self.value(node.expression, scope)
+            return Function("substring", (this, integer(1), length))
         return self._function(node, scope)
 
     def _inner(self, tree: exp.Expr, scope: _Scope, *, width: int | None = None) -> Query:
@@ -1184,6 +1187,9 @@ class _Reader:
             return self._function(node, scope)
         if isinstance(node.expression, (exp.Any, exp.All)):
             return self._quantified(node, scope)
+        uncased = self._uncased(node, scope) if self._dialect == "sqlite" else None
+        if uncased is not None:
+            return uncased
         left, right = self.value(node.this, scope), self.value(node.expression, scope)
         if operator[0] == ">":
             operator, left, right = operator.replace(">", "<"), right, left
@@ -1191,6 +1197,24 @@ class _Reader:
         if nan and (left == right or operator not in ("=", "<>")):
             return Function(operator, (left, right))
         return Comparison(operator, left, right, nan)
+
+    def _uncased(self, node: exp.Expr, scope: _Scope) -> Scalar | None:
+        """Read ``x = 'a' COLLATE NOCASE`` as LIKE without a wildcard, which compares alike."""
+        sides: list[exp.Expr] = [node.this, node.expression]
+        bare = [side.this if isinstance(side, exp.Collate) else side for side in sides]
+        named = {one.expression.name.casefold() for one in sides if isinstance(one, exp.Collate)}
+        texts = [one for one in bare if isinstance(one, exp.Literal) and one.is_string]
+        if named != {"nocase"} or len(texts) != 1 or not isinstance(node, (exp.EQ, exp.NEQ)):
+            return None
+        this = self.value(bare[bare[0] is texts[0]], scope)
+        text, column = str(texts[0].this), self._catalog.column(this)
+        if column is None or column.kind != "text" or column.limits.converts:
+            return None
+        if not text.isascii() or {*"%_"} & {*text}:
+            return None
+        self.assumptions.add(f"{cast('Column', this).source.table}.{column.name} holds text")
+        found = Like("like", this, Literal("text", text.lower()))
+        return found if isinstance(node, exp.EQ) else Not(found)
 
     def _quantified(self, node: exp.Expr, scope: _Scope) -> Scalar:
         """``= ANY (SELECT ...)`` is defined as IN, and ``<> ALL (SELECT ...)`` as NOT IN."""
@@ -1667,7 +1691,7 @@ _PURE = (
     exp.Between, exp.Filter, exp.Where, exp.Extract, exp.Var, exp.Least, exp.Greatest,
     exp.NullSafeEQ, exp.NullSafeNEQ, exp.Tuple, exp.BitwiseAnd, exp.BitwiseOr,
     exp.DataTypeParam, exp.Year, exp.Month, exp.Day, exp.StrPosition, exp.EQ, exp.NEQ, exp.LT,
-    exp.LTE, exp.GT, exp.GTE, exp.Min, exp.Max,
+    exp.LTE, exp.GT, exp.GTE, exp.Min, exp.Max, exp.Right, exp.TimestampTrunc,
 )  # fmt: skip
 
 _OPAQUE = (exp.Lambda, exp.Lateral, exp.Unnest, exp.Table, exp.Values, exp.Command, exp.Identifier)
@@ -1693,12 +1717,14 @@ _INT_DIGITS = 18
 _CLOCKS = frozenset({"date", "time", "datetime", "julianday", "strftime", "unixepoch"})
 """SQLite's functions of times, all of which stand still while a query is run."""
 
+_OF_TIMES = (exp.TimeToStr, exp.TsOrDsToTimestamp, exp.TsOrDsToDate, exp.Date)
+
 _ZONES = frozenset({"localtime", "utc"})
 
 
 def _of_given_time(node: exp.Expr) -> bool:
     """Say whether a function of a time looks at no clock, as SQLite's do for ``'now'``."""
-    if not isinstance(node, (exp.TimeToStr, exp.TsOrDsToTimestamp, exp.Date)):
+    if not isinstance(node, _OF_TIMES):
         return False
     texts = [literal.this.casefold() for literal in node.find_all(exp.Literal)]
     return "now" not in texts and node.find(exp.Column) is not None
@@ -1711,7 +1737,7 @@ def _of_one_moment(node: exp.Expr) -> bool:
     if isinstance(node, exp.Anonymous):
         if str(node.this).casefold() not in _CLOCKS:
             return False
-    elif not isinstance(node, (exp.TimeToStr, exp.TsOrDsToTimestamp, exp.Date)):
+    elif not isinstance(node, _OF_TIMES):
         return False
     return _ZONES.isdisjoint(text.this.casefold() for text in node.find_all(exp.Literal))
 

@@ -91,6 +91,8 @@ class Form:
     """Whether it is rounded by no more than its own division."""
     rests: Rests = NOTHING
     """What its exactness rests on."""
+    given: bool = False
+    """Whether it is a term as it is, so that it is not rounded yet."""
 
     @property
     def whole(self) -> bool:
@@ -226,7 +228,9 @@ class Numbers:
                 return None
             scale = column.limits.scale
         kind = "integer" if kind in WHOLE else kind
-        return Form(_term(value), ONE, kind, scale, rests is not None, rests or NOTHING)
+        return Form(
+            _term(value), ONE, kind, scale, rests is not None, rests or NOTHING, given=True
+        )
 
     def _of_case(self, value: Case) -> Form | None:
         """Return a choice, whose zeros may be of any kind where values have kinds of their own."""
@@ -297,7 +301,9 @@ class Numbers:
         if query is not None:
             return self._exact_output(query, int(value.name))
         kind, name = self.scope.kind(value), f"{value.source.table}.{value.name}"
-        if kind in WHOLE:
+        column = self.scope.column(value)
+        open_scale = kind == "number" and column is not None and not column.limits.scale
+        if kind in WHOLE or (open_scale and self.loose):
             return frozenset((f"{name} holds whole numbers",)) if self.loose else NOTHING
         if kind != "number" or self.dialect not in _EXACT_DECIMALS:
             return None
@@ -326,7 +332,11 @@ class Numbers:
         exact = left.exact and right.exact and left.whole and right.whole
         if operator == "*":
             top, bottom = _times(left.top, right.top), _times(left.bottom, right.bottom)
-            return Form(top, bottom, kind, left.scale + right.scale, exact, rests)
+            given = (left.given, right.constant) == (True, 1) or (right.given, left.constant) == (
+                True,
+                1,
+            )
+            return Form(top, bottom, kind, left.scale + right.scale, exact, rests, given)
         tops, bottom = (left.top, right.top), left.bottom
         if left.bottom != right.bottom:
             tops = _times(left.top, right.bottom), _times(right.top, left.bottom)
@@ -348,20 +358,23 @@ class Numbers:
             size = abs(top) // abs(bottom)
             return Form({(): size if (top < 0) == (bottom < 0) else -size})
         exact = left.exact and right.exact and left.whole
-        known = attrs.evolve(left, kind=kind, exact=exact, rests=rests)
+        given = left.given and right.exact
+        known = attrs.evolve(left, kind=kind, exact=exact, rests=rests, given=given)
         return self._quotient(known, right.top)
 
     def _quotient(self, left: Form, right: Polynomial) -> Form | None:
-        """Return a quotient; one by the number of all rows need not know that there are any."""
+        """Return a quotient; one by what is counted or summed need not know of any rows."""
         doubles = left.kind == "real" or self.dialect == "duckdb"
         if not (doubles or self.dialect in _EXACT_DECIMALS):
             return None  # a NUMERIC of SQLite may hold a whole number
         top, bottom, rests = left.top, _times(left.bottom, right), left.rests
-        by_rows = {*bottom} == {(Aggregate("count"),)} and self.dialect != "duckdb"
-        if by_rows and (_NOTHING,) in top:
-            top = {terms: number for terms, number in top.items() if terms != (_NOTHING,)}
+        sums = [{t: n for t, n in one.items() if t != (NOTHING_SUMMED,)} for one in (top, bottom)]
+        of_rows = all(any(isinstance(t, Aggregate) for t in terms) for terms in sums[1])
+        if of_rows and sums[1] and sums != [top, bottom] and self.dialect != "duckdb":
+            top, bottom = sums
             rests |= {NO_ZERO} if self.dialect == "postgres" else NOTHING
         exact = left.exact and (self.dialect != "duckdb" or self._is_binary(top))
+        exact = exact or (left.given and self.dialect == "sqlite")
         return Form(top, bottom, "real" if doubles else "number", left.scale + 4, exact, rests)
 
     def _is_binary(self, polynomial: Polynomial) -> bool:
@@ -376,7 +389,7 @@ class Numbers:
         if found is None or value.safe:
             return None
         if value.kind == "real" and value.type == "DOUBLE":
-            exact = found.exact and found.whole and found.kind == "integer"
+            exact = found.exact and found.whole and found.kind != "number"
             return attrs.evolve(found, kind="real", exact=exact)
         if value.kind not in NUMBERS - {"real"} or found.kind != "integer" or not found.exact:
             return None
@@ -404,14 +417,15 @@ class Numbers:
         else:
             total, more = self._sum(sums, operand, found)
             rests |= more
-        rests |= found.rests if {*total} == {(sums,)} else found.rests | {OVERFLOW}
-        kind, scale = found.kind, found.scale
+        lone = total == _term(sums)
+        rests |= found.rests if lone else found.rests | {OVERFLOW}
+        kind, scale, exact = found.kind, found.scale, found.exact and found.whole
         if value.function == "sum":
             kind = self._kind_of_sum(operand, found)
-            return Form(total, found.bottom, kind, scale, found.exact and found.whole, rests)
+            return Form(total, found.bottom, kind, scale, exact, rests, given=lone)
         kind = "real" if self.dialect == "sqlite" else kind
-        exact = found.exact and found.whole
-        return self._quotient(Form(total, found.bottom, kind, scale, exact, rests), _term(count))
+        whole = Form(total, found.bottom, kind, scale, exact, rests, given=lone)
+        return self._quotient(whole, _term(count))
 
     def _kind_of_sum(self, operand: Scalar, found: Form) -> str:
         """Return the kind of a sum: in PostgreSQL one of large whole numbers is a decimal."""
@@ -445,7 +459,7 @@ class Numbers:
             if all(is_literal(v, "integer", "number", "null") for v in values):
                 return self._of_constants(operand), NOTHING
         if found.constant is not None:
-            return {(Aggregate("count"),): found.constant, (_NOTHING,): 0}, NOTHING
+            return {(Aggregate("count"),): found.constant, (NOTHING_SUMMED,): 0}, NOTHING
         terms, rests = [one for one in found.top if one], NOTHING
         if len(terms) > 1:
             never = every(self.never_null(term) for one in terms for term in one)
@@ -500,12 +514,26 @@ class Numbers:
         one, two = self.form(first), self.form(second)
         if one is None or two is None:
             return None
-        if one.scale != two.scale and not self._has_digits(one, two):
-            return None
+        if self.dialect not in _PRECISE and not (one.whole and two.whole):
+            reals = one.kind == two.kind == "real"
+            if not reals and (one.kind, one.scale) != (two.kind, two.scale):
+                return None  # a quotient is cut off after so many places
         times = _ratio(one.bottom, two.bottom)
         if times is None or times < 0 or _ratio(one.top, two.top) != times:
             return None
-        return one.rests | two.rests | {ROUNDED}
+        return one.rests | two.rests | {ROUNDED} | self._numbers_in(first, second)
+
+    def _numbers_in(self, *values: Scalar) -> Rests:
+        """Return that columns hold numbers, which SQLite does not make of the texts in them."""
+        if not self.loose:
+            return NOTHING
+        columns = [one for value in values for one in walk(value) if isinstance(one, Column)]
+        names = (
+            f"{one.source.table}.{one.name}" if one.source.table else "a column of a derived table"
+            for one in columns
+            if self.scope.kind(one) in NUMBERS
+        )
+        return frozenset(f"{name} holds numbers" for name in names)
 
     # What is compared.
 
@@ -513,6 +541,13 @@ class Numbers:
         """Return what *first* compared to *second* is a matter of."""
         values = bare(first), bare(second)
         forms = [self.form(value) for value in values]
+        for i, (one, other) in enumerate((values, values[::-1])):
+            minus = isinstance(one, Arithmetic) and one.operator == "-" and number_of(other) == 0
+            form = forms[i]
+            if isinstance(one, Arithmetic) and minus and form is not None and not form.exact:
+                # no difference of two fractions is rounded to zero
+                found = self.difference(*((one.left, one.right)[:: 1 - 2 * i]))
+                return found._replace(rests=found.rests | {OVERFLOW} | self._numbers_in(one))
         sides, rests = [_term(value) for value in values], NOTHING
         for i, (value, form) in enumerate(zip(values, forms, strict=True)):
             if form is not None and (number_of(value) is not None or value in (TRUE, FALSE)):
@@ -544,7 +579,7 @@ def _order_of(terms: tuple[Scalar, ...]) -> list[object]:
     return [term.order for term in terms]
 
 
-_NOTHING: Final = Aggregate("sum", integer(1))
+NOTHING_SUMMED: Final = Aggregate("sum", integer(1))
 """NULL where there are no rows."""
 
 

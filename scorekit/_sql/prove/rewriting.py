@@ -8,6 +8,7 @@ A query is rewritten from the inside outwards, each node by the rules for its ki
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import cache
 from itertools import count
 from typing import Final, cast
 
@@ -46,21 +47,27 @@ MAX_SIZE: Final = 6_000
 """Nodes of the largest query that is rewritten any further."""
 
 
+@cache
+def _by_kind(rules: tuple[Rule, ...]) -> dict[type[Node], list[Rule]]:
+    """Return the rules for each kind of node, in their order."""
+    found: dict[type[Node], list[Rule]] = {}
+    for one in rules:
+        for kind in one.on:
+            found.setdefault(kind, []).append(one)
+    return found
+
+
 class Rewriting:
     """Rewrites one query, and keeps what that rests on and the names of the rules that applied."""
 
     def __init__(self, scope: Scope, letter: str = "", rules: Iterable[Rule] = RULES) -> None:
         self._scope = scope
         self._names = (f"f{letter}{i}" for i in count())
-        self._rules: dict[type[Node], list[Rule]] = {}
         rules = tuple(rules)
-        for one in rules:
-            for kind in one.on:
-                self._rules.setdefault(kind, []).append(one)
-        self._flat, self._first = (
-            [one for one in rules if one.name in {first.name for first in firsts}]
-            for firsts in ((flat_joins,), _FIRST)
-        )
+        self._rules = _by_kind(rules)
+        names = {one.name for one in _FIRST}
+        self._flat = [one for one in rules if one.name == flat_joins.name]
+        self._first = [one for one in rules if one.name in names]
         self.rests: set[str] = set()
         self.steps: list[str] = []
         self._settled: set[tuple[object, ...]] = set()

@@ -16,6 +16,8 @@ from typing import Any, Final, TypeVar
 import attrs
 
 from scorekit._sql.definitions import Reference
+from scorekit._sql.kinds import Column as Declared
+from scorekit._sql.prove.arithmetic import NOTHING_SUMMED
 from scorekit._sql.prove.dependencies import Determined, Relation, at_most_one
 from scorekit._sql.prove.logic import Mode
 from scorekit._sql.prove.normal import Arm, Sorted
@@ -24,6 +26,7 @@ from scorekit._sql.tree import (
     FALSE,
     NULL,
     Aggregate,
+    Column,
     Node,
     Query,
     Scalar,
@@ -39,8 +42,11 @@ from scorekit._sql.tree import (
 
 _N = TypeVar("_N", bound=Node)
 
+UNKNOWN: Final = Declared("", "unknown", nullable=True)
+"""A column of which nothing is known."""
 
-@attrs.frozen
+
+@attrs.frozen(eq=False)
 class Rule:
     """One way to rewrite a node so that it means the same."""
 
@@ -145,6 +151,14 @@ class View:
         """Return the kind of an output of a query."""
         return self._scope.kind_of_output(query, place)
 
+    def declared(self, value: Scalar) -> Declared:
+        """Return what the schema says of a column of a base table, or that it is not known."""
+        return self._scope.column(value) or UNKNOWN
+
+    def holds(self, column: Column, what: str) -> bool:
+        """Take for granted that a column of a base table holds what its type leaves open."""
+        return self.rely(frozenset((f"{column.source.table}.{column.name} holds {what}",)))
+
     def converts(self, query: SetOperation, place: int) -> bool:
         """Say whether a set operation may convert values of an output to the type of others."""
         types = self._types(query, place)
@@ -227,6 +241,8 @@ class Rows:
         for agg in aggregates_in(select):
             if agg.function in ("sum", "avg") and agg not in new:
                 found, rests = self._relation.facts.canonical(agg)
+                if select.keys is not None:  # a group has a row
+                    found = replaced(found, {NOTHING_SUMMED: Aggregate("count")})
                 if found != agg and self.view.rely(rests):
                     new[agg] = found
         return of_groups(select, new) if new else select

@@ -46,6 +46,22 @@ from scorekit._sql.prove.rule import (
 )
 from scorekit._sql.prove.scalars import in_order, is_boolean, is_literal
 from scorekit._sql.prove.scope import derived_in, never_null_alone
+from scorekit._sql.prove.texts import (
+    CUTS,
+    FOLDED,
+    ISO_MONTH,
+    ISO_START,
+    compared_part,
+    dated,
+    days_of,
+    holds_dates,
+    is_text,
+    looked_for,
+    month_of,
+    part_of_date,
+    text_of,
+    within,
+)
 from scorekit._sql.read import bare_columns
 from scorekit._sql.tree import (
     FALSE,
@@ -100,6 +116,7 @@ from scorekit._sql.tree import (
     walk,
 )
 
+ONE: Final = integer(1)
 _N = TypeVar("_N", bound=Node)
 
 
@@ -122,6 +139,7 @@ def is_empty(query: Query) -> bool:
 
 def is_certain(condition: Node) -> bool:
     """Say whether a condition is never NULL, whatever the tables hold."""
+    # spelling: that a condition is true may be asked of what is never NULL, too
     if isinstance(condition, And | Or | Not):
         return all(map(is_certain, condition.children))
     return isinstance(condition, IsNull | Exists) or is_literal(condition, "boolean")
@@ -138,8 +156,6 @@ def existence(node: Exists, view: View) -> Node | None:
         return Exists(query.query) if query.limit != 0 and not query.offset else None
     if not isinstance(query, Select):
         return None
-    if is_empty(query):
-        return FALSE
     if not query.tables and query.plain and (view.mode == "filter" or is_certain(query.where)):
         return query.where
     if query.keys is None and query.aggregates:
@@ -184,6 +200,7 @@ def of_row_around(query: Select, view: View) -> tuple[list[Scalar], list[Scalar]
                 known[column] = first
     given: list[Scalar] = [rewritten(Comparison("=", *pair), in_order) for pair in known.items()]
     before = (rewritten(c, in_order) for c in conjuncts(query.where))
+    # spelling: a condition may stand twice
     return given, [replaced(c, known) for c in before if c not in given]
 
 
@@ -264,6 +281,168 @@ def without_not(node: Not, view: View) -> Node | None:
         return negated(inner) if any(map(value_over, (inner.left, inner.right))) else None
     known = isinstance(inner, Not) and (view.mode != "value" or is_boolean(inner.operand))
     return inner.operand if isinstance(inner, Not) and known else None
+
+
+# Dates and texts.
+
+
+@rule("part of a date cut out", Function)
+def cut_out_dates(node: Function, view: View) -> Node | None:
+    """What SQLite writes of an ISO text is a part of it."""
+    if view.dialect != "sqlite" or node.name not in ("date", "timetostr"):
+        return None
+    column = dated(node.operands[0], view) if node.operands else None
+    written = "%Y-%m-%d" if len(node.operands) == 1 else text_of(node.operands[-1])
+    places = next((one for one, its in CUTS.items() if its == written), None)
+    if column is None or places is None or not holds_dates(column, view):
+        return None
+    if written == "%Y-%m-%d" and not view.declared(column).limits.timed:
+        return column
+    return Function("substring", (column, *map(integer, places)))
+
+
+@rule("part of a date compared", Comparison)
+def ranges_for_parts(node: Comparison, view: View) -> Node | None:
+    """A date is of a year, or of a month of it, just where it is none before its first day and
+    before the first one after it; months of any year come in one order as texts and as numbers.
+    """
+    for one, other in ((node.left, node.right), (node.right, node.left)):
+        column, written, kind = part_of_date(one, view) or (None, "", "")
+        text = compared_part(other, written, kind) if column is not None else ""
+        days = days_of(written, text)
+        if column is None or days is None or not holds_dates(column, view, in_text=kind == "text"):
+            continue
+        if written.startswith("%Y"):
+            return within(node.operator, column, days, swapped=one is node.right)
+        name = "month" if written == "%m" else "day"
+        both = Function(name, (column,)), integer(int(text))
+        left, right = both if one is node.left else both[::-1]
+        return attrs.evolve(node, left=left, right=right)
+    return None
+
+
+@rule("month of a year compared", And)
+def ranges_for_months(node: And, _: View) -> Node | None:
+    """The days of a month and of a year are those of the month of that year."""
+    parts = conjuncts(conjunction(node.parts))
+    for part in parts:
+        column, month = month_of(part) or (None, "")
+        for since in parts if column is not None else ():
+            first = text_of(since.left)[:4] if isinstance(since, Comparison) else ""
+            year, days = days_of("%Y", first), days_of("%Y-%m", f"{first}-{month}")
+            if column is None or year is None or days is None:
+                continue
+            both = conjuncts(within("=", column, year))
+            if {*both} <= {*parts}:
+                rest = (one for one in parts if one not in (part, *both))
+                return conjunction((*rest, within("=", column, days)))
+    return None
+
+
+@rule("LIKE of a date compared", Like)
+def ranges_for_patterns(node: Like, view: View) -> Node | None:
+    """A pattern of the beginning of ISO dates asks for their year or month."""
+    operand = node.operand
+    shown = isinstance(operand, Cast) and operand.kind == "text"
+    column = dated(operand.operand if isinstance(operand, Cast) and shown else operand, view)
+    if column is None or node.escape is not None or node.operator != "like":
+        return None
+    start, month = (one.match(text_of(node.pattern)) for one in (ISO_START, ISO_MONTH))
+    found: Scalar | None = None
+    if month is not None and days_of("%m", month[1]) is not None:
+        found = Comparison("=", Function("month", (column,)), integer(int(month[1])))
+    elif start is not None:
+        days = days_of("%Y-%m" if "-" in start[1] else "%Y", start[1])
+        found = within("=", column, days) if days is not None else None
+    return found if found is not None and holds_dates(column, view, in_text=True) else None
+
+
+@rule("last day of a range", Comparison, shown=False)
+def half_open_days(node: Comparison, view: View) -> Node | None:
+    """No date lies between a day and the next."""
+    column, last = (node.left, node.right) if node.operator == "<=" else (node.right, node.left)
+    if node.operator not in ("<", "<=") or not isinstance(column, Column):
+        return None
+    if isinstance(last, Cast) and last.type == "DATE" and view.kind(column) == "time":
+        last = last.operand
+    days, declared = days_of("%Y-%m-%d", text_of(last)), view.declared(column)
+    timed = declared.kind == "time" and declared.limits.timed
+    if days is None or timed or dated(column, view) is None or not holds_dates(column, view):
+        return None
+    if node.operator == "<=":
+        return Comparison("<", column, days[1])
+    return Comparison("<=", days[1], column)
+
+
+@rule("test of a text as LIKE", Comparison)
+def patterns_for_tests(node: Comparison, view: View) -> Node | None:
+    """Whether a text holds, begins with or is another one LIKE says as well, if it tells upper
+    from lower case as the test does: in SQLite never, for ASCII letters.
+    """
+    value, text = looked_for(node) or (NULL, "")
+    before = after = folded = ""
+    whole = value
+    while isinstance(whole, Function) and whole.operands:
+        this, *places = whole.operands
+        if whole.name in FOLDED:
+            if view.dialect != "sqlite" or folded:
+                break
+            folded = whole.name
+        elif whole.name == "strposition" and whole is value:
+            before = after = "%"
+        elif whole.name == "substring" and not after and places == [ONE, integer(len(text))]:
+            after = "%"
+        else:
+            return None
+        whole = this
+    if not (folded or after) or not text.isascii() or not text or {*"%_\\"} & {*text}:
+        return None
+    if view.dialect == "sqlite":
+        read = FOLDED[folded] if folded else str.swapcase
+        if read(text) != text:
+            return None
+        text = text.lower()
+    pattern = Literal("text", f"{before}{text}{after}")
+    return Like("like", whole, pattern) if is_text(whole, view) else None
+
+
+@rule("case of a text dropped", Function, Like, shown=False)
+def without_case(node: Function | Like, view: View) -> Node | None:
+    """A text without capital letters is its own in lower case, and LIKE in SQLite sees no case."""
+    if isinstance(node, Function):
+        text = text_of(node.operands[0]) if node.name in FOLDED else ""
+        return Literal("text", FOLDED[node.name](text)) if text and text.isascii() else None
+    this = node.operand
+    if view.dialect != "sqlite" or node.operator != "like" or not isinstance(this, Function):
+        return None
+    folded = this.name in FOLDED and is_text(this.operands[0], view)
+    return attrs.evolve(node, operand=this.operands[0]) if folded else None
+
+
+@rule("LIKE without a wildcard", Like)
+def equation_for_like(node: Like, view: View) -> Node | None:
+    """A text that is like a pattern without wildcards is the pattern, where case matters."""
+    pattern = text_of(node.pattern)
+    plain = node.operator == "like" and node.escape is None and not {*"%_\\"} & {*pattern}
+    if view.dialect == "sqlite" or not (plain and pattern and is_text(node.operand, view)):
+        return None
+    return Comparison("=", node.operand, node.pattern)
+
+
+@rule("LIKE of a letter taken apart", Like)
+def cases_of_a_letter(node: Like, view: View) -> Node | None:
+    """In SQLite what begins with a letter by LIKE begins with it in upper or in lower case."""
+    pattern = text_of(node.pattern)
+    letter = pattern[:1]
+    if view.dialect != "sqlite" or node.operator != "like" or node.escape is not None:
+        return None
+    if pattern != f"{letter}%" or not (letter.isascii() and letter.isalpha()):
+        return None
+    if not is_text(node.operand, view):
+        return None
+    first = Function("substring", (node.operand, ONE, ONE))
+    texts = [Literal("text", one) for one in (letter.lower(), letter.upper())]
+    return Or(tuple(Comparison("=", first, one) for one in texts))
 
 
 # What a SELECT reads.
@@ -461,9 +640,9 @@ def collapsed(select: Select, _: View) -> Node | None:
         return None
     new = dict(zip(columns, inner.outputs, strict=True))
     parts = (select.where, *select.outputs)
-    counted = {column for column, output in new.items() if has_aggregate(output)}
+    aggregated = {column for column, output in new.items() if has_aggregate(output)}
     if any(
-        not counted.isdisjoint(walk(query)) for part in parts for query in found_in(part, Query)
+        not aggregated.isdisjoint(walk(query)) for part in parts for query in found_in(part, Query)
     ):
         return None  # an aggregate must not move into another query
     where = replaced(select.where, new)
@@ -883,9 +1062,6 @@ def reads_no_rows(select: Select, view: View) -> bool:
 # GROUP BY, DISTINCT and aggregates.
 
 
-ONE: Final = integer(1)
-
-
 @rule("dependent column added to GROUP BY", Select)
 def determined_keys(select: Select, view: View) -> Node | None:
     """A column that the keys of a group determine makes no more groups as a key."""
@@ -1184,8 +1360,9 @@ def single_aggregates(node: ScalarQuery, view: View) -> Node | None:
     if not isinstance(query, Select) or not exactly_one(query) or is_open(query):
         return None
     (output,) = query.outputs
-    if not isinstance(output, Aggregate):
-        return of_each(output, query, view)
+    apart = view.rows_of(query).apart(query)
+    if not isinstance(output, Aggregate) or apart != query:
+        return of_each(apart.outputs[0], apart, view)
     given, inside = of_row_around(query, view)
     if {*given, *inside} != {rewritten(c, in_order) for c in conjuncts(query.where)}:
         return ScalarQuery(attrs.evolve(query, where=conjunction((*given, *inside))))
@@ -1350,7 +1527,8 @@ def values_for_groups(select: Select, view: View) -> Node | None:
     given = rows.determined(keys)
     shown = [t for t in select.tables if given.sources.issuperset(local_sources((t,)))]
     hidden = [t for t in select.tables if t not in shown]
-    if not hidden or not (shown or select.keys):
+    alone = select.keys and not view.arm  # an arm may yet be merged with the groups around it
+    if not hidden or not (shown or alone):
         return None
     sources = frozenset(local_sources(hidden))
     new: dict[Column, Scalar] = {}
@@ -1435,9 +1613,9 @@ def counted(node: Node) -> tuple[str, Select, Aggregate, int] | None:
         (node.operator, node.left, node.right),
         ({"<": ">", "<=": ">="}.get(node.operator, node.operator), node.right, node.left),
     ):
-        number = int(other.text) if isinstance(other, Literal) and other.kind == "integer" else 0
-        if not is_literal(other, "integer"):
+        if not isinstance(other, Literal) or other.kind != "integer":
             continue
+        number = int(other.text)
         for added in (value.left, value.right) if isinstance(value, Arithmetic) else ():
             if isinstance(value, Arithmetic) and value.operator == "+" and added == ONE:
                 number -= 1
