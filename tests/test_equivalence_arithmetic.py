@@ -77,6 +77,9 @@ EQUAL = [
     ("s FROM t GROUP BY s HAVING AVG(x) > 3", "s FROM t GROUP BY s HAVING SUM(x) * 1.0 / COUNT(x) > 3", DOUBLES),
     ("s FROM t GROUP BY s ORDER BY AVG(x) DESC, s LIMIT 3", "s FROM t GROUP BY s ORDER BY 1.0 * SUM(x) / COUNT(x) DESC, s LIMIT 3", DOUBLES),
     ("MAX(x) IS NULL", "COUNT(x) = 0", ALL),
+    ("WHERE f - y > 0", "WHERE f > y", ("sqlite",)),
+    ("WHERE x > (SELECT AVG(f) FROM t)", "WHERE x > (SELECT SUM(f) * 1.0 / COUNT(f) FROM t)", ("sqlite",)),
+    ("SUM(CASE WHEN x > 1 THEN 1 ELSE 0 END) * 1.0 / SUM(CASE WHEN x < 1 THEN 1 ELSE 0 END)", "COUNT(CASE WHEN x > 1 THEN 1 END) * 1.0 / COUNT(CASE WHEN x < 1 THEN 1 END)", ("sqlite", "postgres", "mysql")),
 ]  # fmt: skip
 
 DIFFERENT = [
@@ -88,6 +91,8 @@ DIFFERENT = [
     ("WHERE x * 0.1 > 0.3", "WHERE x > 3", ("sqlite",)),  # 3 * 0.1 is more than 0.3
     ("WHERE f * 3 > 0.3", "WHERE f > 0.1", ALL),
     ("WHERE f + 1 > 1", "WHERE f > 0", ALL),
+    ("WHERE f - 5 > 1", "WHERE f > 6", ALL),
+    ("WHERE n * 3 > 0.3", "WHERE n > 0.1", ("sqlite",)),
     ("WHERE s + 1 > 1", "WHERE s > 0", ("sqlite", "mysql")),
     ("WHERE x * y > 0", "WHERE x > 0", ALL),
     ("WHERE 2147483647 + 1 > 0", "WHERE 1 = 1", ALL),
@@ -155,6 +160,7 @@ def test_without_a_dialect_a_form_holds_in_all() -> None:
         ("WHERE n - 1 > 5", "WHERE n > 6", "postgres", (OVERFLOW, "t.n holds numbers")),  # not NaN
         ("WHERE n - 1 > 5", "WHERE n > 6", "mysql", (OVERFLOW,)),
         ("WHERE x > 2 + 3", "WHERE x > 5", "postgres", ()),
+        ("f", "f * 1.0", "sqlite", (ROUNDED, OVERFLOW, "t.f holds numbers")),
         ("SUM(f) / 3", "SUM(f / 3)", "postgres", (ROUNDED, OVERFLOW)),
         ("COUNT(CASE WHEN x > 1 THEN 1 END) * 1.0 / COUNT(*)", "AVG(CASE WHEN x > 1 THEN 1 ELSE 0 END)", "postgres", (NO_ZERO, OVERFLOW)),
         ("COUNT(CASE WHEN x > 1 THEN 1 END) * 1.0 / COUNT(*)", "AVG(CASE WHEN x > 1 THEN 1 ELSE 0 END)", "sqlite", (OVERFLOW,)),
