@@ -604,6 +604,9 @@ FIRING: dict[str, Sequence[str]] = {
         "SELECT b, a FROM n WHERE a > 0 GROUP BY a, b HAVING COUNT(c) > 0 AND a > b",
     ],
     "values of its own groups to GROUP BY": [
+        "postgres sqlite: SELECT DISTINCT c, LENGTH(c), (SELECT COUNT(*) FROM n x WHERE x.c = n.c) FROM n WHERE c IS NOT NULL",
+        "SELECT DISTINCT b, (SELECT MAX(a) FROM n x WHERE x.b = n.b) FROM n WHERE (SELECT SUM(size) FROM d) > 1 AND b > 0 AND (SELECT COUNT(*) FROM n x WHERE x.b = n.b AND x.b > 0) > 1",
+        "SELECT DISTINCT b, (SELECT COUNT(*) FROM n x WHERE x.b = n.b) FROM n WHERE b > 0",
         "SELECT DISTINCT b, (SELECT COUNT(*) FROM n x WHERE x.b = n.b) FROM n",
         "SELECT DISTINCT a, (SELECT SUM(x.b) FROM n x WHERE x.a = n.a OR (x.a IS NULL AND n.a IS NULL)) FROM n",
         "SELECT DISTINCT a FROM n WHERE b > 1 AND a IS NOT NULL AND (SELECT COUNT(*) FROM n x WHERE x.a = n.a AND x.b > 1) > 2",
@@ -1131,6 +1134,13 @@ NEAR: dict[str, Sequence[str]] = {
         "SELECT d_id FROM e GROUP BY d_id HAVING COUNT(*) > 2",
     ],
     "values of its own groups to GROUP BY": [
+        "mysql any: SELECT DISTINCT c, LENGTH(c), (SELECT COUNT(*) FROM n x WHERE x.c = n.c) FROM n WHERE c IS NOT NULL",
+        "mysql any: SELECT DISTINCT c, (SELECT COUNT(*) FROM n x WHERE x.c = n.c) FROM n WHERE c IS NOT NULL AND LENGTH(c) > 1",
+        "SELECT DISTINCT b, (SELECT COUNT(*) FROM n x WHERE x.b = n.b) FROM n GROUP BY b, a",
+        "SELECT DISTINCT n.b, (SELECT COUNT(*) FROM n x WHERE x.b = n.b) FROM n LEFT JOIN e ON e.pay = n.a WHERE e.rank > 1 OR n.b > 0",
+        "SELECT DISTINCT b, (SELECT x.a FROM n x WHERE x.b = n.b ORDER BY a LIMIT 1) FROM n",
+        "SELECT DISTINCT b + a, (SELECT COUNT(*) FROM n x WHERE x.b = n.b) FROM n",
+        "SELECT DISTINCT MAX(b), (SELECT COUNT(*) FROM n x WHERE x.b > 1) FROM n",
         "SELECT DISTINCT a, (SELECT COUNT(*) FROM n x WHERE x.a = n.a) FROM n",
         "SELECT DISTINCT b, (SELECT COUNT(*) FROM n x WHERE x.b = n.b AND x.a > 1) FROM n",
         "SELECT DISTINCT b, (SELECT COUNT(*) FROM n x WHERE x.b = n.b) FROM n WHERE a > 1",

@@ -2366,9 +2366,9 @@ def limit_for_row_number(select: Select, view: View) -> Node | None:
     """The rows with the numbers up to n are the first n, and number n is the one behind n - 1."""
     for place, table in own_derived(select):
         query = table.query
-        if not isinstance(query, Windowed) or len(query.windows) > 1:
+        if not isinstance(query, Windowed) or len(query.windows) != 1:
             continue
-        (window,) = query.windows
+        window = query.windows[0]
         if (window.function, window.keys) != ("row_number", ()):
             continue
         number = Column(table.source, str(len(query.query.outputs)))
