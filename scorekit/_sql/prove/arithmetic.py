@@ -567,12 +567,14 @@ class Numbers:
         )
         signed = unit if lead > 0 else -unit
         scaled = {one: plain_number(factor / signed) for one, factor in terms.items()}
-        nodes: tuple[Scalar, Scalar] = tree_of(scaled), NOUGHT
+        first, second = tree_of(scaled), NOUGHT
         if sorted(scaled.values()) == [-1, 1]:
             by_sign = {factor: one for one, factor in scaled.items()}
-            nodes = _product(by_sign[1]), _product(by_sign[-1])
+            first, second = _product(by_sign[1]), _product(by_sign[-1])
         number = plain_number(-total.get((), 0) / unit)
-        return Difference(*(nodes if lead > 0 else nodes[::-1]), number, rests)
+        if lead < 0:
+            first, second = second, first
+        return Difference(first, second, number, rests)
 
 
 def _order_of(terms: tuple[Scalar, ...]) -> list[object]:

@@ -291,11 +291,13 @@ def cut_out_dates(node: Function, view: View) -> Node | None:
     """What SQLite writes of an ISO text is a part of it."""
     if view.dialect != "sqlite" or node.name not in ("date", "timetostr"):
         return None
+    # spelling: without operands it is of the time of day
     column = dated(node.operands[0], view) if node.operands else None
     written = "%Y-%m-%d" if len(node.operands) == 1 else text_of(node.operands[-1])
     places = next((one for one, its in CUTS.items() if its == written), None)
     if column is None or places is None or not holds_dates(column, view):
         return None
+    # spelling: the first ten letters of a day are the day
     if written == "%Y-%m-%d" and not view.declared(column).limits.timed:
         return column
     return Function("substring", (column, *map(integer, places)))
@@ -327,13 +329,16 @@ def ranges_for_months(node: And, _: View) -> Node | None:
     parts = conjuncts(conjunction(node.parts))
     for part in parts:
         column, month = month_of(part) or (None, "")
-        for since in parts if column is not None else ():
+        for since in parts if column is not None else ():  # spelling: for type checkers
+            # spelling: only a comparison has a left side
             first = text_of(since.left)[:4] if isinstance(since, Comparison) else ""
             year, days = days_of("%Y", first), days_of("%Y-%m", f"{first}-{month}")
+            # spelling: for type checkers
             if column is None or year is None or days is None:
                 continue
             both = conjuncts(within("=", column, year))
             if {*both} <= {*parts}:
+                # spelling: what follows may be said again
                 rest = (one for one in parts if one not in (part, *both))
                 return conjunction((*rest, within("=", column, days)))
     return None
@@ -363,7 +368,7 @@ def half_open_days(node: Comparison, view: View) -> Node | None:
     column, last = (node.left, node.right) if node.operator == "<=" else (node.right, node.left)
     if node.operator not in ("<", "<=") or not isinstance(column, Column):
         return None
-    if isinstance(last, Cast) and last.type == "DATE" and view.kind(column) == "time":
+    if isinstance(last, Cast) and last.kind == "time":
         last = last.operand
     days, declared = days_of("%Y-%m-%d", text_of(last)), view.declared(column)
     timed = declared.kind == "time" and declared.limits.timed
@@ -413,6 +418,7 @@ def without_case(node: Function | Like, view: View) -> Node | None:
         text = text_of(node.operands[0]) if node.name in FOLDED else ""
         return Literal("text", FOLDED[node.name](text)) if text and text.isascii() else None
     this = node.operand
+    # spelling: no other node has such a name
     if view.dialect != "sqlite" or node.operator != "like" or not isinstance(this, Function):
         return None
     folded = this.name in FOLDED and is_text(this.operands[0], view)
@@ -2361,7 +2367,7 @@ def limit_for_row_number(select: Select, view: View) -> Node | None:
         query = table.query
         if not isinstance(query, Windowed) or len(query.windows) != 1:
             continue
-        (window,) = query.windows
+        window = query.windows[0]
         if (window.function, window.keys) != ("row_number", ()):
             continue
         number = Column(table.source, str(len(query.query.outputs)))
