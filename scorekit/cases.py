@@ -468,7 +468,11 @@ class _Failures(Listing[SqlCaseScore]):
             for (metric, reason), case_ids in common.items()
         ]
         cases = [case._row(without=common) for case in self]  # noqa: SLF001 # pyright: ignore[reportPrivateUsage]
-        return Sheet("", "", (*self.located(), Table(rows=shared), Table(rows=cases)))
+        tables = Table(rows=shared), Table(rows=cases)
+        return Sheet("Failed cases", self._counted(), (*self.located(), *tables))
+
+    def _counted(self) -> str:
+        return f"{counted(len(self), 'failed case')}, the worst first" if self else "none"
 
     def to_text(self, *, all: bool = False) -> str:  # noqa: A002 - as elsewhere
         """Return how many failed, then each case, the first ones unless *all* are asked for."""
@@ -486,8 +490,7 @@ class _Failures(Listing[SqlCaseScore]):
             head.append(
                 f"{len(case_ids)} cases ({_named(case_ids)}): {metric}: {one_line(reason)}"
             )
-        n = f"{counted(len(self), 'failed case')}, the worst first" if self else "none"
-        yield Sheet("Failed cases", n, head)
+        yield Sheet("Failed cases", self._counted(), head)
         shown = self if everything else self[:MAX_FAILURES]
         for case in shown:
             yield case._sheet(without=common)  # noqa: SLF001 # pyright: ignore[reportPrivateUsage]

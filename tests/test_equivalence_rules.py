@@ -149,15 +149,23 @@ FIRING: dict[str, Sequence[str]] = {
         "mysql: SELECT boss, YEAR(at) = 2020 AND MONTH(at) = 1 FROM v",
     ],
     "LIKE of a date compared": [
+        "sqlite: SELECT boss FROM v WHERE day LIKE '%-01-%'",
+        "postgres: SELECT boss FROM v WHERE CAST(day AS TEXT) LIKE '2019-%'",
+
         "sqlite: SELECT boss FROM v WHERE day LIKE '2020%' OR t LIKE '2020-01%' OR at LIKE '2019-12-%' OR day LIKE '%-01-%' OR t LIKE '____-02-__'",
         "postgres: SELECT boss FROM v WHERE t LIKE '2020-%' OR CAST(day AS TEXT) LIKE '2019-%'",
         "mysql: SELECT boss FROM v WHERE day LIKE '2020-%' OR t LIKE '2020-01-%'",
     ],
     "last day of a range": [
+        "postgres: SELECT boss FROM v WHERE day > DATE '2020-01-01'",
+
         "sqlite: SELECT boss FROM v WHERE day <= '2020-01-01' OR t > '2020-01-01'",
         "postgres mysql: SELECT boss FROM v WHERE day <= '2020-01-01' OR day > DATE '2020-01-01' OR t <= '2019-12-31'",
     ],
     "test of a text as LIKE": [
+        "sqlite: SELECT boss FROM v WHERE LOWER(t) = 'x'",
+        "postgres: SELECT boss FROM v WHERE STRPOS(t, 'x') > 0",
+
         "sqlite: SELECT boss FROM v WHERE INSTR(LOWER(t), 'x') > 0 OR 1 <= INSTR(UPPER(t), 'X') OR INSTR(u, '1') <> 0 OR UPPER(t) = 'X' OR LOWER(SUBSTR(t, 1, 1)) = 'y'",
         "sqlite: SELECT boss FROM v WHERE SUBSTR(LOWER(t), 1, 1) = 'x' OR SUBSTR(t, 1, 1) = '1'",
         "postgres: SELECT boss FROM v WHERE STRPOS(t, 'x') > 0 OR SUBSTR(t, 1, 1) = 'X' OR LEFT(u, 1) = 'y' OR STRPOS(LOWER(t), 'x') >= 1",
@@ -674,10 +682,17 @@ NEAR: dict[str, Sequence[str]] = {
         "sqlite: SELECT boss FROM v WHERE t GLOB '2020-%'",
     ],
     "last day of a range": [
+        "mysql: SELECT boss FROM v WHERE day <= CAST('2020-01-01' AS CHAR(4))",
+        "sqlite: SELECT boss FROM v WHERE x <= '2020-01-01'",
+
         "sqlite: SELECT boss FROM v WHERE day < '2020-01-01' OR at <= '2020-01-01' OR t <= '2020-13-01' OR t <= '2020' OR day = '2020-01-01'",
         "postgres: SELECT boss FROM v WHERE at <= '2020-01-01' OR day >= '2020-01-01' OR day <= '9999-12-31'",
     ],
     "test of a text as LIKE": [
+        "sqlite: SELECT boss FROM v WHERE LOWER(t) = '\u00e9'",
+        "sqlite: SELECT boss FROM v WHERE SUBSTR(INSTR(t, '1'), 1, 1) = '1'",
+        "postgres: SELECT boss FROM v WHERE STRPOS(SUBSTR(t, 1, 1), 'x') > 0",
+
         "sqlite: SELECT boss FROM v WHERE INSTR(t, 'x') > 0 OR LOWER(t) = 'X' OR SUBSTR(t, 1, 1) = 'x' OR INSTR(LOWER(t), 'x') > 1 OR INSTR(LOWER(t), u) > 0 OR t = 'x'",
         "sqlite: SELECT boss FROM v WHERE SUBSTR(LOWER(t), 1, 2) = 'x' OR SUBSTR(LOWER(t), 2, 1) = 'x' OR INSTR(LOWER(t), 'x%') > 0 OR LOWER(t) > 'x' OR TRIM(t) = 'x' OR INSTR(LOWER(t), '') > 0",
         "postgres: SELECT boss FROM v WHERE LOWER(t) = 'x' OR STRPOS(t, 'x') > 1 OR SUBSTR(t, 1, 2) = 'x'",
@@ -685,15 +700,22 @@ NEAR: dict[str, Sequence[str]] = {
         "any: SELECT boss FROM v WHERE LOWER(t) = 'x'",
     ],
     "case of a text dropped": [
+        "SELECT TRIM('x') FROM v",
+
         "SELECT LOWER(t), UPPER('\u00e9') FROM v",
         "postgres mysql: SELECT boss FROM v WHERE LOWER(t) LIKE 'x%'",
         "sqlite: SELECT boss FROM v WHERE TRIM(t) LIKE 'x%' OR LOWER(t) GLOB 'x'",
     ],
     "LIKE without a wildcard": [
+        "postgres: SELECT boss FROM v WHERE t LIKE 'x' ESCAPE '!'",
+
         "postgres: SELECT boss FROM v WHERE t LIKE 'x%' OR t ILIKE 'x' OR t LIKE u",
         "sqlite mysql any: SELECT boss FROM v WHERE t LIKE 'x'",
     ],
     "LIKE of a letter taken apart": [
+        "sqlite: SELECT boss FROM v WHERE t LIKE 'x%' ESCAPE '!'",
+        "sqlite: SELECT boss FROM v WHERE x LIKE 'x%'",
+
         "sqlite: SELECT boss FROM v WHERE t LIKE 'xy%' OR t LIKE '1%' OR t LIKE 'x' OR t GLOB 'x%' OR t LIKE '%'",
         "postgres mysql any: SELECT boss FROM v WHERE t LIKE 'x%'",
     ],

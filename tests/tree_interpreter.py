@@ -611,6 +611,16 @@ _SIGNS: Final[dict[str, Callable[[Any, Any], Any]]] = {
 _COMPARISONS: Final[dict[str, Callable[[Any, Any], bool]]] = {
     "=": operator.eq, "<>": operator.ne, "<": operator.lt, "<=": operator.le,
 }  # fmt: skip
+
+
+def _written(value: Value, written: str) -> Value:
+    """Return a time in a format, and NULL for a text that is none, as SQLite does."""
+    try:
+        return _moment(value).strftime(written)
+    except MeaninglessError:
+        return None
+
+
 _FUNCTIONS: Final[dict[str, Callable[..., Value]]] = {
     "abs": abs,
     "upper": str.upper,
@@ -624,7 +634,7 @@ _FUNCTIONS: Final[dict[str, Callable[..., Value]]] = {
     "tsordstotimestamp": lambda value: value,
     "tsordstodate": lambda value: value,
     "date": lambda value: str(_moment(value).date()),
-    "timetostr": lambda value, written: _moment(value).strftime(written),
+    "timetostr": _written,
     "year": lambda value: _moment(value).year,
     "month": lambda value: _moment(value).month,
     "day": lambda value: _moment(value).day,

@@ -291,11 +291,13 @@ def cut_out_dates(node: Function, view: View) -> Node | None:
     """What SQLite writes of an ISO text is a part of it."""
     if view.dialect != "sqlite" or node.name not in ("date", "timetostr"):
         return None
+    # spelling: without operands it is of the time of day
     column = dated(node.operands[0], view) if node.operands else None
     written = "%Y-%m-%d" if len(node.operands) == 1 else text_of(node.operands[-1])
     places = next((one for one, its in CUTS.items() if its == written), None)
     if column is None or places is None or not holds_dates(column, view):
         return None
+    # spelling: the first ten letters of a day are the day
     if written == "%Y-%m-%d" and not view.declared(column).limits.timed:
         return column
     return Function("substring", (column, *map(integer, places)))
@@ -327,13 +329,16 @@ def ranges_for_months(node: And, _: View) -> Node | None:
     parts = conjuncts(conjunction(node.parts))
     for part in parts:
         column, month = month_of(part) or (None, "")
-        for since in parts if column is not None else ():
+        for since in parts if column is not None else ():  # spelling: for type checkers
+            # spelling: only a comparison has a left side
             first = text_of(since.left)[:4] if isinstance(since, Comparison) else ""
             year, days = days_of("%Y", first), days_of("%Y-%m", f"{first}-{month}")
+            # spelling: for type checkers
             if column is None or year is None or days is None:
                 continue
             both = conjuncts(within("=", column, year))
             if {*both} <= {*parts}:
+                # spelling: what follows may be said again
                 rest = (one for one in parts if one not in (part, *both))
                 return conjunction((*rest, within("=", column, days)))
     return None
@@ -363,7 +368,7 @@ def half_open_days(node: Comparison, view: View) -> Node | None:
     column, last = (node.left, node.right) if node.operator == "<=" else (node.right, node.left)
     if node.operator not in ("<", "<=") or not isinstance(column, Column):
         return None
-    if isinstance(last, Cast) and last.type == "DATE" and view.kind(column) == "time":
+    if isinstance(last, Cast) and last.kind == "time":
         last = last.operand
     days, declared = days_of("%Y-%m-%d", text_of(last)), view.declared(column)
     timed = declared.kind == "time" and declared.limits.timed
@@ -413,6 +418,7 @@ def without_case(node: Function | Like, view: View) -> Node | None:
         text = text_of(node.operands[0]) if node.name in FOLDED else ""
         return Literal("text", FOLDED[node.name](text)) if text and text.isascii() else None
     this = node.operand
+    # spelling: no other node has such a name
     if view.dialect != "sqlite" or node.operator != "like" or not isinstance(this, Function):
         return None
     folded = this.name in FOLDED and is_text(this.operands[0], view)
@@ -1402,9 +1408,8 @@ def arms_for_scalars(select: Select, view: View) -> Node | None:
     parts = (select.where, *(() if select.keys or select.aggregates else select.outputs))
     found = dict.fromkeys(one for part in parts for one in outermost(part, ScalarQuery))
     own = frozenset(local_sources(select.tables)) if found else ()
-    inside = view.inside(select.tables)
     for scalar in found:
-        query = scalar.query
+        query, inside = scalar.query, view.inside(select.tables)
         if not isinstance(query, Select) or not query.plain or is_open(query):
             continue
         its = local_sources(query.tables)
@@ -2462,13 +2467,13 @@ def shorter_order(query: Sorted, view: View) -> Node | None:
 @rule("value of a single row to join", Select)
 def join_for_single(select: Select, view: View) -> Node | None:
     """What must equal the value of a query with at most one row is joined to that row."""
-    inside = view.inside(select.tables)
     for condition in conjuncts(select.where):
         for value, other in sides_of(condition):
             query = value.query if isinstance(value, ScalarQuery) else None
             single = isinstance(query, Sorted) and query.limit == 1 and not free_sources(query)
             if isinstance(query, Select) and query.plain and not is_open(query):
-                single = inside.rows_of(query).determined(()).everything()
+                rows = view.inside(select.tables).rows_of(query)
+                single = rows.determined(()).everything()
             if single and query is not None:
                 table = Derived(view.fresh(), query)
                 rest = [one for one in conjuncts(select.where) if one != condition]
