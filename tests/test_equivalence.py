@@ -203,7 +203,8 @@ def test_what_is_computed_with_null_is_null(operation: str) -> None:
 def test_integers_are_divided_towards_zero(dialect: str, expression: str, value: str) -> None:
     """And the remainder has the sign of what is divided, as in PostgreSQL and MySQL."""
     query = f"SELECT {expression}"
-    assert decide(query, f"SELECT {value}", dialect=dialect).verdict == "unknown"
+    known = "proved" if dialect == "postgres" else "unknown"
+    assert decide(query, f"SELECT {value}", dialect=dialect).verdict == known
     assert decide(query, f"SELECT -({value})", dialect=dialect).verdict == "refuted"
 
 
@@ -941,7 +942,8 @@ def test_the_clauses_in_which_a_query_is_wrong(a: str, b: str, clauses: tuple[st
     assert found.differs_in == clauses
     assert decide(a, b).differs_in == ()
     assert SqlEquivalence.from_json(found.to_json()) == found
-    assert str(found).endswith(f"differs in {', '.join(clauses)}") is bool(clauses)
+    line = str(found).partition("\n")[0]
+    assert line.endswith(f"differs in {', '.join(clauses)}") is bool(clauses)
 
 
 @pytest.mark.parametrize(("exhausted", "n_asked"), [(True, 1), (False, 126)])

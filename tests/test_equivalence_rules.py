@@ -745,12 +745,12 @@ NEAR: dict[str, Sequence[str]] = {
         "SELECT id FROM e WHERE (SELECT b FROM n WHERE a = e.pay ORDER BY c LIMIT 2) IS NULL",
         "SELECT id FROM e WHERE (SELECT b FROM n WHERE a = e.pay ORDER BY c LIMIT 1 OFFSET 1) IS NULL",
         "SELECT id FROM e WHERE (SELECT COUNT(*) FROM n WHERE a = e.pay HAVING COUNT(*) > 1) IS NULL",
-        "SELECT id FROM e WHERE (SELECT MAX(id) FROM d WHERE id = e.pay) IS NULL",
+        "SELECT id FROM e WHERE (SELECT MAX(id) FROM d WHERE size = e.pay) IS NULL",
         "SELECT id, (SELECT size FROM d WHERE id = e.pay GROUP BY id, size) IS NULL FROM e",
     ],
     "scalar subquery without tables replaced by its value": [
         "SELECT (SELECT a FROM n LIMIT 1), (SELECT MAX(a) FROM n), (SELECT b FROM n WHERE a = e.id AND 1 = 1) FROM e",
-        "SELECT (SELECT MAX(1)), (SELECT COUNT(*) WHERE e.pay = 1) FROM e",
+        "SELECT (SELECT COUNT(*) WHERE e.pay = 1) FROM e",
     ],
     "derived table inlined": [
         "SELECT x.v, e.id FROM e LEFT JOIN (SELECT id, 1 AS v FROM d) x ON x.id = e.boss",
@@ -760,7 +760,7 @@ NEAR: dict[str, Sequence[str]] = {
         "SELECT x.v, e.id FROM e LEFT JOIN (SELECT id, CASE WHEN size IS NULL THEN 2 END AS v FROM d) x ON x.id = e.boss",
         "SELECT x.v, e.id FROM e LEFT JOIN (SELECT id, CASE WHEN size > 1 THEN 2 ELSE 3 END AS v FROM d) x ON x.id = e.boss",
         "SELECT e.id, x.v FROM e LEFT JOIN LATERAL (SELECT e.pay AS v FROM n WHERE n.a = e.id) x ON TRUE",
-        "SELECT e.id, x.v FROM e LEFT JOIN (SELECT a, (SELECT MAX(size) FROM d WHERE d.id = n.a) AS v FROM n) x ON x.a = e.boss",
+        "SELECT e.id, x.v FROM e LEFT JOIN (SELECT a, (SELECT COUNT(*) FROM d WHERE d.id = n.a) AS v FROM n) x ON x.a = e.boss",
         "SELECT x.v FROM (SELECT DISTINCT a AS v FROM n) x, e",
     ],
     "derived table merged into its query": [

@@ -68,7 +68,7 @@ def test_mcnemar_reference(case: dict[str, Any]) -> None:
 
 def test_it_reads_on_one_line() -> None:
     """What `print` shows."""
-    text = "12 fell, 3 rose (mid-p = 0.021, exact p = 0.035)"
+    text = "12 of 15 changed tasks fell (mid-p = 0.021, exact p = 0.035)"
     assert str(mcnemar_test(n_pass_to_fail=12, n_fail_to_pass=3)) == text
 
 
