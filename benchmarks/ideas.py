@@ -223,7 +223,8 @@ def _year_otherwise(query: Query, rng: random.Random, *, equal: bool) -> exp.Exp
             r"STRFTIME\('%Y', (.+)\)|SUBSTR(?:ING)?\((.+), 1, 4\)", text, re.IGNORECASE
         )
         stated = re.fullmatch(r"'(\d{4})'", node.right.sql("sqlite"))
-        if match and stated:
+        name = re.sub(r'.*\.|[`"]', "", match[1] or match[2]).casefold() if match else ""
+        if match and stated and (query.dialect == "sqlite" or query.types.get(name) == "date"):
             found.append((node, match[1] or match[2], int(stated[1])))
     if not found:
         return None

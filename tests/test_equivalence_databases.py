@@ -739,3 +739,11 @@ def test_words_of_an_argument_are_no_words_between_arguments(call: str, dialect:
     """IN within a CASE is an operator, unlike that of POSITION('a' IN name)."""
     pair = f"SELECT {call} FROM a", "SELECT 7 FROM a WHERE 1 = 0"
     assert sql_equivalence(*pair, schema=DDL, dialect=dialect).verdict == "refuted"
+
+
+def test_tables_with_columns_of_one_name_are_filled_apart() -> None:
+    """A text of one table that is cast says nothing of the columns of the other."""
+    schema = "CREATE TABLE a (id int, day date, at text); CREATE TABLE b (at text, a_id int)"
+    cast = "CAST(SUBSTRING(b.at FROM 2) AS DOUBLE PRECISION)"
+    queries = [f"SELECT {cast} FROM a JOIN b ON b.a_id = a.id WHERE a.id > {i}" for i in (1, 2)]
+    assert sql_equivalence(*queries, schema=schema, dialect="postgres").verdict == "refuted"

@@ -337,7 +337,7 @@ class Conditions:
     def __init__(self, reading: Reading, known: TablesRead, stack: ExitStack) -> None:
         self._reading, self._known, self._stack = reading, known, stack
         self._made: Sandbox | None = None
-        self._conditions: dict[int, str] = {}
+        self._conditions: dict[tuple[str, int], str] = {}
 
     @property
     def sandbox(self) -> Sandbox:
@@ -359,13 +359,14 @@ class Conditions:
 
     def holds(self, table: str, condition: exp.Expr, rows: Sequence[Cells]) -> list[bool]:
         """Say for each row of a table whether a condition is true."""
-        if id(condition) not in self._conditions:
+        place = table, id(condition)
+        if place not in self._conditions:
             try:
                 query = _condition(table, condition, self._known, self._reading)
             except UnfaithfulError:
                 query = ""  # of a query, and no more than a hint
-            self._conditions[id(condition)] = query
-        query = self._conditions[id(condition)]
+            self._conditions[place] = query
+        query = self._conditions[place]
         if not query:
             return [True] * len(rows)
         try:
