@@ -85,14 +85,21 @@ class _Grouped:
         """Return what may tell the outer rows apart."""
         return ", ".join(f"{alias}.{c.name}" for c in self.outer.columns)
 
+    def parts(self) -> tuple[str, str, str, str, str, str]:
+        """Return both tables, the scalar subquery, the ON, the groups and what joins these."""
+        s, t = f"{self.outer.name} s", f"{self.inner.name} t"
+        scalar = f"(SELECT {self.aggregate} FROM {t}{self.where(self.links(), self.test)})"
+        on = f"{self.links()}{f' AND {self.test}' if self.test else ''}"
+        keys = self.keys("t")
+        kept = f"FROM {t}{self.where(self.test)}"
+        groups = f"(SELECT {keys}, {self.aggregate} AS a {kept} GROUP BY {keys})"
+        met = " AND ".join(f"g.{o} = s.{m}" for m, o in zip(self.mine, self.theirs, strict=True))
+        return s, t, scalar, on, groups, met
+
 
 def _row_by_row(g: _Grouped) -> list[str]:
     """Return ways to show an aggregate beside each row."""
-    s, t = f"{g.outer.name} s", f"{g.inner.name} t"
-    scalar = f"(SELECT {g.aggregate} FROM {t}{g.where(g.links(), g.test)})"
-    on = f"{g.links()}{f' AND {g.test}' if g.test else ''}"
-    groups = f"(SELECT {g.keys('t')}, {g.aggregate} AS a FROM {t}{g.where(g.test)} GROUP BY {g.keys('t')})"
-    met = " AND ".join(f"g.{o} = s.{m}" for m, o in zip(g.mine, g.theirs, strict=True))
+    s, t, scalar, on, groups, met = g.parts()
     exists = f"EXISTS (SELECT 1 FROM {t}{g.where(g.links(), g.test)})"
     own = {*g.mine} if g.outer is g.inner and g.mine == g.theirs else None
     partition = g.keys("t")
@@ -129,11 +136,7 @@ def _over(aggregate: str, keys: str) -> str:
 
 def _filtered(g: _Grouped) -> list[str]:
     """Return ways to ask something of an aggregate."""
-    s, t = f"{g.outer.name} s", f"{g.inner.name} t"
-    scalar = f"(SELECT {g.aggregate} FROM {t}{g.where(g.links(), g.test)})"
-    on = f"{g.links()}{f' AND {g.test}' if g.test else ''}"
-    groups = f"(SELECT {g.keys('t')}, {g.aggregate} AS a FROM {t}{g.where(g.test)} GROUP BY {g.keys('t')})"
-    met = " AND ".join(f"g.{o} = s.{m}" for m, o in zip(g.mine, g.theirs, strict=True))
+    s, t, scalar, on, groups, met = g.parts()
     n = g.asked.split()[1]
     key = g.inner.key[0] if g.inner.key else "id"
     more = g.where(g.links(), g.test, f"{g.number} {g.asked}")
