@@ -38,7 +38,8 @@ class _Grouped:
         if m.chance(0.2):
             pairs.append(m.links(self.outer, self.inner))
         if self.outer is self.inner and m.chance(0.8):
-            pairs = [(name, name) for name in {m.column("", self.inner)[1:] for _ in pairs}]
+            names = [m.column("", self.inner)[1:] for _ in pairs]
+            pairs = [(name, name) for name in dict.fromkeys(names)]
         pairs = list({other: (one, other) for one, other in pairs}.values())
         self.mine, self.theirs = [one for one, _ in pairs], [one for _, one in pairs]
         self.test = m.test("t", self.inner) if m.chance(0.4) else ""
