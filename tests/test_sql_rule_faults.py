@@ -19,8 +19,6 @@ QUESTIONS = "yes to view.", "yes to rows.", "yes to outer."
 def test_a_question_that_is_not_asked_is_noticed(rule: str) -> None:
     """Each question of these rules to the view, answered by yes, changes what a query means."""
     tested = Examined(rule)
-    asked = [
-        fault for fault in faults() if fault.rule == rule and fault.what.startswith(QUESTIONS)
-    ]
+    asked = [fault for fault in faults(rule) if fault.what.startswith(QUESTIONS)]
     assert asked
     assert [fault.what for fault in asked if not tested.notices(fault)] == []
