@@ -18,6 +18,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from decimal import Decimal
+from functools import cache
 from itertools import count
 from typing import Any, NamedTuple, TypeAlias
 
@@ -37,7 +38,7 @@ from scorekit._sql.prove.rules import RULES, flat_joins
 from scorekit._sql.prove.scope import Scope, Steps, UnsupportedError
 from scorekit._sql.prove.search import normal_form
 from scorekit._sql.read import UnreadError, read_query
-from scorekit._sql.schema import read_schema
+from scorekit._sql.schema import Schema, read_schema
 from scorekit._sql.tree import (
     NULL,
     TRUE,
@@ -115,8 +116,8 @@ VALUES: dict[str, Sequence[Any]] = {
     ),
 }
 """What columns hold: in MySQL x and X are equal, in PostgreSQL 1 and 1.0 look different."""
-MUTANTS = 20
-"""Queries that differ a little from each query for a rule."""
+MUTANTS = 200
+"""Queries that differ a little from those for a rule, at most five from each in a dialect."""
 OTHERS = 25
 """Queries of the tests of proofs that are for other rules."""
 SAMPLES = 80
@@ -563,6 +564,11 @@ FIRING: dict[str, Sequence[str]] = {
         "SELECT id FROM d WHERE size < (SELECT MAX(a) FROM n WHERE n.b = d.id) OR size >= (SELECT MIN(a) FROM n)",
         "SELECT id FROM d WHERE (SELECT COUNT(DISTINCT n.a) FROM n WHERE n.b = d.id AND n.a IN (1, 2)) = 2",
         "SELECT id FROM d WHERE (SELECT COUNT(*) FROM e WHERE e.id IN (1, 2) AND e.boss = d.id) >= 2",
+        "sqlite any: SELECT id, 1 + (SELECT COUNT(*) FROM n WHERE n.a = d.size) < 2 FROM d",
+        "sqlite any: SELECT id, 2 > (SELECT COUNT(*) FROM n WHERE n.a = d.size) + 1 FROM d",
+        "sqlite any: SELECT id FROM d WHERE (SELECT COUNT(DISTINCT n.a) FROM n WHERE (n.a = 1 OR 2 = n.a) AND n.b = d.id) + 1 = 3",
+        "sqlite any: SELECT id, 0 < (SELECT COUNT(a) FROM n WHERE n.b = d.size) FROM d",
+        "sqlite any: SELECT id, 0 = (SELECT COUNT(a) FROM n WHERE n.b = d.size) FROM d",
         "postgres sqlite: SELECT id FROM d WHERE (SELECT COUNT(DISTINCT v.u) FROM v WHERE v.boss = d.id AND v.u IN ('x', 'y')) = 2",
     ],
     "row that is there anyway": [
@@ -576,6 +582,7 @@ FIRING: dict[str, Sequence[str]] = {
         "SELECT id FROM d WHERE (SELECT COUNT(*) FROM e WHERE e.boss = d.id) > 1",
         "SELECT id FROM e WHERE pay > 1 AND 2 <= (SELECT COUNT(*) FROM e x WHERE x.rank = e.rank)",
         "SELECT id FROM d WHERE 1 + (SELECT COUNT(*) FROM e WHERE e.boss = d.id) >= 3",
+        "sqlite: SELECT e.id FROM e LEFT JOIN n ON n.a = e.pay WHERE (SELECT COUNT(*) FROM e x WHERE x.boss = e.boss) > 1",
     ],
     "least or greatest value to NOT EXISTS": [
         "SELECT a FROM n WHERE b = (SELECT MAX(b) FROM n)",
@@ -602,6 +609,14 @@ FIRING: dict[str, Sequence[str]] = {
         "SELECT a FROM n GROUP BY a HAVING MAX(b) > 1 AND MIN(b) < 1",
         "SELECT rank FROM e GROUP BY rank HAVING COUNT(*) > 1",
         "SELECT b, a FROM n WHERE a > 0 GROUP BY a, b HAVING COUNT(c) > 0 AND a > b",
+        "sqlite any: SELECT boss FROM e WHERE id IN (1, 2) AND pay > 0 GROUP BY boss HAVING COUNT(*) = 2",
+        "sqlite any: SELECT boss FROM e WHERE id IN (1, 2) GROUP BY boss HAVING COUNT(pay) >= 2",
+        "sqlite any: SELECT boss FROM e WHERE pay IN (1, 2) GROUP BY boss HAVING COUNT(DISTINCT pay) + 1 > 2",
+        "postgres sqlite: SELECT boss FROM v WHERE u IN ('x', 'y') GROUP BY boss HAVING 1 + COUNT(DISTINCT u) = 3",
+        "SELECT b FROM n GROUP BY b HAVING COUNT(a) = 0",
+        "postgres: SELECT t FROM v GROUP BY t HAVING MAX(at) > CURRENT_TIMESTAMP",
+        "postgres sqlite: SELECT t FROM v GROUP BY t HAVING MAX(boss) > LENGTH(t)",
+        "postgres: SELECT x FROM v GROUP BY x HAVING MAX(boss) > x + 1",
     ],
     "values of its own groups to GROUP BY": [
         "postgres sqlite: SELECT DISTINCT c, LENGTH(c), (SELECT COUNT(*) FROM n x WHERE x.c = n.c) FROM n WHERE c IS NOT NULL",
@@ -1087,6 +1102,15 @@ NEAR: dict[str, Sequence[str]] = {
         "SELECT id FROM d WHERE (SELECT COUNT(DISTINCT n.b) FROM n WHERE n.b = d.id AND n.a IN (1, 2)) = 2",
         "SELECT id FROM d WHERE (SELECT COUNT(DISTINCT n.a) FROM n WHERE n.b = d.id AND n.a IN (1, 2, 3)) = 2",
         "SELECT id FROM d WHERE (SELECT COUNT(DISTINCT n.a) FROM n WHERE n.b = d.id AND n.a IN (1, 2)) <= 2",
+        "sqlite: SELECT id FROM d WHERE (SELECT COUNT(*) FROM e WHERE e.boss = d.id AND (e.id = 1 OR e.id > 2)) = 2",
+        "sqlite: SELECT id FROM d WHERE (SELECT COUNT(*) FROM e WHERE e.boss = d.id AND (e.id = 1 OR e.pay = 2)) = 2",
+        "sqlite: SELECT id FROM d WHERE (SELECT COUNT(*) FROM e WHERE e.boss = d.id AND (e.id = 1 OR e.id = e.pay)) = 2",
+        "sqlite: SELECT id FROM d WHERE (SELECT COUNT(*) FROM e WHERE e.boss = d.id AND e.id IN (1, 1)) = 2",
+        "sqlite: SELECT id FROM d WHERE (SELECT COUNT(*) FROM e WHERE e.boss = d.id AND e.id IN (1, 1.0)) = 2",
+        "sqlite: SELECT id FROM d WHERE (SELECT COUNT(*) FROM e WHERE e.boss = d.id AND e.id IN (1, 2)) >= 0",
+        "sqlite: SELECT id FROM d WHERE (SELECT COUNT(*) FROM n WHERE n.a = d.size) - 1 > 0 OR (SELECT COUNT(*) FROM n WHERE n.a = d.size) + 2 > 2",
+        "postgres: SELECT id FROM d WHERE (SELECT 1 + MAX(a) FROM n) > size",
+        "sqlite: SELECT id, size IN (SELECT a FROM n) FROM d WHERE size BETWEEN 1 AND 2",
         "mysql any: SELECT id FROM d WHERE (SELECT COUNT(DISTINCT v.u) FROM v WHERE v.boss = d.id AND v.u IN ('x', 'X')) = 2",
         "SELECT id FROM d WHERE name < (SELECT MAX(c) FROM n WHERE n.b = d.id)",
         "SELECT rank, COUNT(*) FROM e GROUP BY rank HAVING MAX(pay) < (SELECT MAX(a) FROM n)",
@@ -1102,6 +1126,8 @@ NEAR: dict[str, Sequence[str]] = {
         "SELECT id FROM d WHERE (SELECT COUNT(*) FROM n WHERE n.a = d.id) > 1",
         "SELECT id FROM d WHERE (SELECT COUNT(*) FROM e WHERE e.boss = d.id) > 2",
         "SELECT id FROM d WHERE (SELECT COUNT(pay) FROM e WHERE e.boss = d.id) > 1 OR size = 1",
+        "sqlite: SELECT id FROM d WHERE (SELECT COUNT(*) FROM e LEFT JOIN n ON n.a = e.pay WHERE e.boss = d.id) > 1",
+        "sqlite: SELECT id FROM d WHERE (SELECT 2 * COUNT(*) FROM e WHERE e.boss = d.id) > 3",
     ],
     "least or greatest value to NOT EXISTS": [
         "SELECT a FROM n WHERE b = (SELECT MAX(a) FROM n)",
@@ -1132,6 +1158,26 @@ NEAR: dict[str, Sequence[str]] = {
         "SELECT a, COUNT(*) FROM n GROUP BY a HAVING MAX(b) > 1",
         "SELECT a FROM n GROUP BY a HAVING MAX(b) > 1 AND SUM(b) > 1",
         "SELECT d_id FROM e GROUP BY d_id HAVING COUNT(*) > 2",
+        "sqlite: SELECT 1 FROM n HAVING MAX(b) > 1",
+        "sqlite: SELECT x.a FROM (SELECT a FROM n LIMIT 2) x GROUP BY x.a HAVING COUNT(*) > 0 AND MAX(x.a) > 1",
+        "SELECT x FROM v GROUP BY x HAVING CAST(x AS CHAR(9)) = '1' AND MAX(boss) > 1",
+        "mysql any: SELECT t FROM v GROUP BY t HAVING MAX(boss) > LENGTH(t)",
+        "sqlite: SELECT e.boss FROM e, n GROUP BY e.boss HAVING COUNT(*) > 1",
+        "sqlite: SELECT e.boss FROM e LEFT JOIN n ON n.a = e.pay GROUP BY e.boss HAVING COUNT(*) > 1",
+        "sqlite: SELECT boss FROM e WHERE id IN (1, 2, 3) GROUP BY boss HAVING COUNT(*) = 2",
+        "sqlite: SELECT boss FROM e WHERE pay IN (1, 2) GROUP BY boss HAVING COUNT(*) = 2",
+        "sqlite: SELECT boss FROM e WHERE pay IN (1, 2) GROUP BY boss HAVING COUNT(DISTINCT rank) = 2",
+        "sqlite: SELECT boss FROM e WHERE id = 1 OR id > 2 GROUP BY boss HAVING COUNT(*) = 2",
+        "sqlite: SELECT boss FROM e WHERE id = 1 OR pay = 2 GROUP BY boss HAVING COUNT(*) = 2",
+        "sqlite: SELECT boss FROM e WHERE id = 1 OR id = pay GROUP BY boss HAVING COUNT(*) = 2",
+        "sqlite: SELECT boss FROM e WHERE id IN (1, 2) GROUP BY boss HAVING COUNT(*) >= 0",
+        "sqlite: SELECT boss FROM e WHERE id IN (1, 2.5) GROUP BY boss HAVING COUNT(*) = 2",
+        "sqlite: SELECT boss FROM e WHERE id IN (1, 2) GROUP BY boss HAVING COUNT(*) <= 2",
+        "mysql any: SELECT boss FROM v WHERE u IN ('x', 'y') GROUP BY boss HAVING COUNT(DISTINCT u) = 2",
+        "sqlite: SELECT boss FROM e GROUP BY boss HAVING COUNT(*) - 1 > 0",
+        "sqlite: SELECT boss FROM e GROUP BY boss HAVING COUNT(*) + 2 > 2",
+        "postgres: SELECT t FROM v GROUP BY t HAVING MAX(u) > 'x'",
+        "postgres: SELECT boss FROM e GROUP BY boss HAVING COUNT(*) < (SELECT 1 + MAX(a) FROM n)",
     ],
     "values of its own groups to GROUP BY": [
         "mysql any: SELECT DISTINCT c, LENGTH(c), (SELECT COUNT(*) FROM n x WHERE x.c = n.c) FROM n WHERE c IS NOT NULL",
@@ -1222,6 +1268,9 @@ SAME: dict[str, Sequence[tuple[str, str]]] = {
         ("SELECT boss FROM e GROUP BY boss HAVING boss > 1", "SELECT boss FROM e WHERE boss > 1 GROUP BY boss"),
         ("SELECT boss, COUNT(*) FROM e GROUP BY boss HAVING boss > 1", "SELECT boss, COUNT(*) FROM e WHERE boss > 1 GROUP BY boss"),
     ],
+    "two rows to EXISTS": [
+        ("SELECT id FROM e WHERE 2 <= (SELECT COUNT(*) FROM e x WHERE x.rank = e.rank)", "SELECT id FROM e WHERE EXISTS (SELECT 1 FROM e x WHERE x.rank = e.rank AND x.id <> e.id)"),
+    ],
     "GROUP BY to scalar subqueries": [
         ("SELECT DISTINCT d.id FROM d JOIN e ON e.pay = d.size WHERE d.size > 1", "SELECT id FROM d WHERE size > 1 AND size IN (SELECT pay FROM e)"),
     ],
@@ -1293,10 +1342,10 @@ def in_dialects(sample: str) -> tuple[str, Sequence[str | None]]:
 def queries_for(name: str, rng: random.Random) -> Iterator[tuple[str, str | None, int, str]]:
     """Yield queries in a dialect, how many mutants of each are looked at, and the sample."""
     own = samples(name)
-    for sample in own:
-        text, dialects = in_dialects(sample)
-        for dialect in dialects:
-            yield text, dialect, MUTANTS // len(DIALECTS), sample
+    read = [(*in_dialects(sample), sample) for sample in own]
+    n_mutants = min(5, MUTANTS // sum(len(dialects) for _, dialects, _ in read))
+    for text, dialects, sample in read:
+        yield from ((text, dialect, n_mutants, sample) for dialect in dialects)
     others = [text for _, *pair in (*EQUAL, *DIFFERENT) for text in pair if text not in own]
     yield from ((text, rng.choice(DIALECTS), 1, "") for text in rng.sample(others, OTHERS))
 
@@ -1348,12 +1397,17 @@ def _other(node: Node, rng: random.Random) -> Node | None:  # noqa: C901, PLR091
     return None
 
 
+@cache
+def _schema(dialect: str | None) -> Schema:
+    return read_schema(SCHEMA, None, dialect)
+
+
 def sites(rule: Rule) -> list[Site]:
     """Return where a rule is asked whether it applies, as all rules or it alone rewrite queries."""
     rng = random.Random(rule.name)  # noqa: S311 - for tests
     found: dict[object, Site] = {}
     for text, dialect, n_mutants, sample in queries_for(rule.name, rng):
-        schema = read_schema(SCHEMA, None, dialect)
+        schema = _schema(dialect)
         try:
             query = read_query(parse(text, dialect).statements[0], Catalog(schema, dialect)).query
         except (UnreadError, SqlError):
@@ -1413,7 +1467,7 @@ def makes_same(rules: Sequence[Rule], pair: tuple[str, str]) -> bool:
     """Say whether two queries are the same after all rules."""
     text, dialects = in_dialects(pair[0])
     dialect = dialects[0]
-    scope = Scope(read_schema(SCHEMA, None, dialect), dialect)
+    scope = Scope(_schema(dialect), dialect)
     forms: list[Query] = []
     for letter, one in zip("ab", (text, pair[1]), strict=True):
         catalog = Catalog(scope.schema, dialect)

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from itertools import product
-from typing import Final, TypeVar
+from typing import Final, TypeGuard, TypeVar
 
 import attrs
 
@@ -1352,6 +1352,7 @@ def outside_aggregates(part: Scalar) -> Scalar:
 def same_value(rows: Rows, first: Scalar, second: Scalar) -> Scalar:
     """Return the condition that a value of other rows, and one of these, are in one group."""
     equal = Comparison("=", first, second)
+    # spelling: what is never NULL may be asked whether it is
     if rows.never_null(second):
         return equal
     return Or((equal, And((IsNull(first), IsNull(second)))))
@@ -1620,17 +1621,18 @@ def counted(node: Node) -> tuple[str, Select, Aggregate, int] | None:
     ):
         if not isinstance(other, Literal) or other.kind != "integer":
             continue
-        number = int(other.text)
-        for added in (value.left, value.right) if isinstance(value, Arithmetic) else ():
-            if isinstance(value, Arithmetic) and value.operator == "+" and added == ONE:
-                number -= 1
-                value = value.right if added is value.left else value.left  # noqa: PLW2901
-                break
+        number, terms = int(other.text), (value.left, value.right) if _is_sum(value) else ()
+        if ONE in terms:
+            number, value = number - 1, terms[terms[0] == ONE]  # noqa: PLW2901
         found = value_over(value)
         if found is not None and found[1].function == "count":
             shift = {"<": ("<=", -1), ">": (">=", 1)}.get(sign, (sign, 0))
             return shift[0], *found, number + shift[1]
     return None
+
+
+def _is_sum(value: Scalar) -> TypeGuard[Arithmetic]:
+    return isinstance(value, Arithmetic) and value.operator == "+"
 
 
 @rule("comparison with an aggregate to EXISTS", Comparison)
@@ -1639,22 +1641,26 @@ def exists_for_value(node: Comparison, view: View) -> Node | None:
     some value is, and less where there are values and none is not, and likewise the least; and
     what is one of n values comes with n different ones where it comes with each.
     """
-    return exists_for(node, view, filters=view.mode == "filter")
-
-
-def exists_for(node: Scalar, view: View, *, filters: bool) -> Scalar | None:
-    """Return a comparison with an aggregate of a subquery as a question for rows."""
     found = counted(node)
     if found is not None:
-        sign, those, agg, n = found
-        if agg.operand is not None:
-            those = and_where(those, (Not(IsNull(agg.operand)),))
-        if (sign, n) in ((">=", 1), ("<>", 0)):
-            return Exists(those)
-        if (sign, n) in (("<=", 0), ("=", 0)):
-            return Not(Exists(those))
-        return _each_of(those, agg, n, view) if sign in ("=", ">=") else None
-    if not filters or not isinstance(node, Comparison) or node.operator not in ("<", "<="):
+        return exists_for_count(*found, view)
+    return exists_for_extreme(node, view) if view.mode == "filter" else None
+
+
+def exists_for_count(sign: str, those: Select, agg: Aggregate, n: int, view: View) -> Scalar | None:
+    """Return a comparison of a count of rows with a number as a question for rows."""
+    if agg.operand is not None:
+        those = and_where(those, (Not(IsNull(agg.operand)),))
+    if (sign, n) in ((">=", 1), ("<>", 0)):
+        return Exists(those)
+    if (sign, n) in (("<=", 0), ("=", 0)):
+        return Not(Exists(those))
+    return _each_of(those, agg, n, view) if sign in ("=", ">=") else None
+
+
+def exists_for_extreme(node: Scalar, view: View) -> Scalar | None:
+    """Return a comparison with a least or greatest value as a question for rows."""
+    if not isinstance(node, Comparison) or node.operator not in ("<", "<="):
         return None
     for value, other in ((node.right, node.left), (node.left, node.right)):
         read = value_over(value)
@@ -1680,35 +1686,30 @@ def _each_of(those: Select, agg: Aggregate, n: int, view: View) -> Scalar | None
     """Return the condition that a value comes as each of the *n* that it may be."""
     for condition in conjuncts(those.where):
         parts = condition.parts if isinstance(condition, Or) else ()
-        if len(parts) != n or not parts or not all(map(is_equation, parts)):
-            continue
-        sides = [
-            (one.left, one.right) if is_literal(one.right) else (one.right, one.left)
+        found = {
+            literal: value
             for one in parts
-            if isinstance(one, Comparison)
-        ]
-        (value, *others), literals = zip(*sides, strict=True)
-        kinds = {literal.kind for literal in literals if isinstance(literal, Literal)}
+            for value, literal in sides_of(one)
+            if isinstance(literal, Literal)
+        }
+        values, kinds = {*found.values()}, {literal.kind for literal in found}
+        if len(values) != 1 or not len(parts) == len(found) == n:
+            continue
+        (value,) = values
         kind = view.kind(value, those.tables)
         numbers = kinds == {"integer"} and kind in NUMBERS
         texts = kinds == {kind} == {"text"} and view.exact(value, those.tables)
-        if (
-            not (numbers or texts)
-            or any(value != other for other in others)
-            or len({*literals}) < n
-        ):
-            continue
-        rows = view.rows_of(those)
         if agg.distinct:
-            if agg.operand != value:
-                continue
-        elif not rows.determined((value,)).everything():
-            continue
-        rest = conjunction(c for c in conjuncts(those.where) if c != condition)
-        return conjunction(
-            Exists(view.copied(and_where(attrs.evolve(those, where=rest), (part,))))
-            for part in parts
-        )
+            once = agg.operand == value
+        else:
+            once = view.rows_of(those).determined((value,)).everything()
+        if once and (numbers or texts):
+            # spelling: the condition may be asked again
+            rest = conjunction(c for c in conjuncts(those.where) if c != condition)
+            return conjunction(
+                Exists(view.copied(and_where(attrs.evolve(those, where=rest), (part,))))
+                for part in parts
+            )
     return None
 
 
@@ -1745,11 +1746,13 @@ def found_rows(select: Select, view: View) -> Node | None:
     for output in () if select.keys or select.aggregates else select.outputs:
         for test in outermost(output, Exists):
             found = test.query
-            if isinstance(found, Select) and _witness(found, select.tables, conditions, view):
+            if not isinstance(found, Select) or not found.plain:
+                continue
+            if _witness(found, select.tables, conditions, view):
                 return replaced(select, {test: TRUE})
     for condition in conditions:
         query = condition.query if isinstance(condition, Exists) else None
-        if not isinstance(query, Select):
+        if not isinstance(query, Select) or not query.plain:
             continue
         others = [other for other in conditions if other != condition]
         around = [(select.tables, others)]
@@ -1768,8 +1771,7 @@ def _only_key(select: Select, view: View) -> list[Column]:
     table, *others = select.tables
     if others or not isinstance(table, Scan):
         return []
-    key = [Column(table.source, name) for name in view.key(table.source) or ()]
-    return key if all(view.never_null(one, select.tables) for one in key) else []
+    return [Column(table.source, name) for name in view.key(table.source) or ()]
 
 
 @rule("two rows to EXISTS", Select)
@@ -1777,24 +1779,19 @@ def found_twice(select: Select, view: View) -> Node | None:
     """Two rows are two with different keys, of which a row of the query itself may be one."""
     conditions = conjuncts(select.where)
     for condition in conditions:
-        count = counted(condition)
-        key = _only_key(count[1], view) if count is not None and _is_two(count) else []
-        if count is None or not key:
+        these = rows_of_two(condition)
+        key = _only_key(these, view) if these is not None else []
+        if these is None or not all(view.never_null(one, these.tables) for one in key):
             continue
         others = [other for other in conditions if other != condition]
-        found, these = _witness(count[1], select.tables, others, view), count[1]
-        if found is not None:
-            (one,) = found.values()
-        else:
-            copy = view.copied(these)
-            (one,) = local_sources(copy.tables)
-            these = and_where(
-                with_tables(these, (*these.tables, *copy.tables)), conjuncts(copy.where)
-            )
-        apart = [Comparison("<>", mine, Column(one, mine.name)) for mine in key]
-        different = apart[0] if len(apart) == 1 else Or(tuple(apart))
+        copy, found = view.copied(these), _witness(these, select.tables, others, view)
+        if found is None:
+            tables = *these.tables, *copy.tables
+            these = and_where(with_tables(these, tables), conjuncts(copy.where))
+        (one,) = found.values() if found is not None else local_sources(copy.tables)
+        same = conjunction(Comparison("=", mine, Column(one, mine.name)) for mine in key)
         rest = attrs.evolve(select, where=conjunction(others))
-        return and_where(rest, (Exists(and_where(these, (different,))),))
+        return and_where(rest, (Exists(and_where(these, (Not(same),))),)) if key else None
     return None
 
 
@@ -1826,9 +1823,10 @@ def sides_of(condition: Scalar) -> tuple[tuple[Scalar, Scalar], ...]:
     return (condition.left, condition.right), (condition.right, condition.left)
 
 
-def _is_two(count: tuple[str, Select, Aggregate, int] | None) -> bool:
-    """Say whether a comparison wants two rows at least."""
-    return count is not None and (count[0], count[2], count[3]) == (">=", Aggregate("count"), 2)
+def rows_of_two(condition: Scalar) -> Select | None:
+    """Return the rows of which a condition wants two at least."""
+    sign, those, *count = counted(condition) or ("", None)
+    return those if (sign, *count) == (">=", Aggregate("count"), 2) else None
 
 
 def _witness(
@@ -1836,13 +1834,15 @@ def _witness(
 ) -> dict[Source, Source] | None:
     """Return tables whose row is one of those that a query finds, by those of the query."""
     tables = tuple(tables)
-    if not found.plain or not found.tables or len(found.tables) > MAX_WITNESSES:
+    # spelling: a bound of work
+    if len(found.tables) > MAX_WITNESSES:
         return None
     own = [table.source for table in tables if isinstance(table, Scan)]
-    names = [table.source for table in found.tables if isinstance(table, Scan)]
-    alike = [[one for one in own if one.table == name.table] for name in names]
-    if len(names) < len(found.tables) or not all(alike):
-        return None
+    alike = [
+        [one for one in own if isinstance(table, Scan) and one.table == table.source.table]
+        for table in found.tables
+    ]
+    names = local_sources(found.tables)
     rows = view.rows(tables, known)
     for some in product(*alike):
         new = dict(zip(names, some, strict=True))
@@ -1911,26 +1911,29 @@ def plain_value(node: Case | Function, _: View) -> Node | None:
 @rule("HAVING to EXISTS", Select)
 def exists_for_having(select: Select, view: View) -> Node | None:
     """What is only asked of a group is asked of the rows with its keys."""
-    if not select.keys or not has_aggregate(select.having) or is_open(select):
+    keys = select.keys
+    if keys is None or any(map(has_aggregate, select.outputs)) or is_open(select):
         return None
-    if any(map(has_aggregate, select.outputs)):
+    exact = [key for key in keys if view.exact(key, select.tables)]
+    if not looks_at(outside_aggregates(select.having), keys, exact):
         return None
     rows = view.rows_of(select)
     found: list[Scalar] = []
     for part in conjuncts(select.having):
         new: dict[Aggregate, Scalar] = {}
         for agg in aggregates_of(part):
-            copy = view.copied(Select(select.tables, select.where, outputs=(*select.keys, agg)))
+            copy = view.copied(Select(select.tables, select.where, outputs=(*keys, agg)))
             *theirs, value = copy.outputs
-            same = map(partial(same_value, rows), theirs, select.keys)
+            same = map(partial(same_value, rows), theirs, keys)
             new[agg] = ScalarQuery(and_where(attrs.evolve(copy, outputs=(value,)), same))
         asked = with_aggregates(part, new)
-        if new and not (_is_two(counted(asked)) and _only_key(select, view)):
-            rows_asked = exists_for(asked, view, filters=True)
-            if rows_asked is None:
-                return None
-            asked = rows_asked
-        found.append(asked)
+        there: Scalar | None = asked
+        if rows_of_two(asked) is None or not _only_key(select, view):
+            count = counted(asked)
+            there = exists_for_count(*count, view) if count else exists_for_extreme(asked, view)
+        if there is None:
+            return None
+        found.append(there)
     return and_where(attrs.evolve(select, having=TRUE), found)
 
 
