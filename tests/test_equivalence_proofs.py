@@ -383,30 +383,10 @@ def test_most_rewritten_queries_are_proved(known: str, n_proved: int) -> None:
         ("SELECT age FROM users WHERE age > 1 AND id > 1 LIMIT 1", "SELECT age FROM users WHERE id > 1 AND age > 1 LIMIT 1", "none", (TIES,)),
         ("DELETE FROM users", "delete from USERS", "none", (ALIKE,)),
         ("SELECT id a, age a FROM users ORDER BY a", "SELECT id A, age A FROM users ORDER BY A", "none", (ALIKE,)),
-        (
-            "SELECT * FROM users",
-            "SELECT id, name, age, city FROM users",
-            "columns",
-            ("the schema names every column of its tables, in their order",),
-        ),
-        (
-            'SELECT id FROM users WHERE name = "B"',
-            "SELECT id FROM users WHERE name = 'B'",
-            "columns",
-            ('"B" is no column, so that SQLite reads a text',),
-        ),
-        (
-            "SELECT COUNT(name), COUNT(id) FROM users",
-            "SELECT COUNT(*), COUNT(*) FROM users",
-            "keys",
-            ("users.id is never NULL (key)", "users.name is never NULL (schema)"),
-        ),
-        (
-            "SELECT DISTINCT id FROM users",
-            "SELECT id FROM users",
-            "keys",
-            ("users (id) is a key",),
-        ),
+        ("SELECT * FROM users", "SELECT id, name, age, city FROM users", "columns", ("the schema names every column of its tables, in their order",)),
+        ('SELECT id FROM users WHERE name = "B"', "SELECT id FROM users WHERE name = 'B'", "columns", ('"B" is no column, so that SQLite reads a text',)),
+        ("SELECT COUNT(name), COUNT(id) FROM users", "SELECT COUNT(*), COUNT(*) FROM users", "keys", ("users.id is never NULL (key)", "users.name is never NULL (schema)")),
+        ("SELECT DISTINCT id FROM users", "SELECT id FROM users", "keys", ("users (id) is a key",)),
     ],
 )  # fmt: skip
 def test_assumptions_are_named(
