@@ -387,10 +387,7 @@ def test_coverage_of_the_tuned_mean(truth: float, n: int) -> None:
         right = rng.random(n + 300) < truth
         judged = rng.random(n + 300) < np.where(right, 0.9, 0.2)
         interval = corrected_mean(
-            judge_labeled=judged[:n],
-            human=right[:n],
-            judge_unlabeled=judged[n:],
-            power_tuned=True,
+            judge_labeled=judged[:n], human=right[:n], judge_unlabeled=judged[n:], power_tuned=True
         ).interval
         held += interval.low <= truth <= interval.high
     assert held >= 91

@@ -17,11 +17,7 @@ from hypothesis import strategies as st
 from refusals import Refusal, refusals
 from scipy.stats import binomtest
 
-from scorekit.calibration import (
-    DEFAULT_NOMINAL,
-    ConfidenceCalibration,
-    confidence_calibration,
-)
+from scorekit.calibration import DEFAULT_NOMINAL, ConfidenceCalibration, confidence_calibration
 from scorekit.errors import InputError
 
 ACCURATE = "Confidence levels accurately predict correctness"

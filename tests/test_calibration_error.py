@@ -18,12 +18,7 @@ from hypothesis import strategies as st
 from refusals import Refusal, refusals
 from scipy import stats
 
-from scorekit import (
-    CalibrationError,
-    InputError,
-    calibration_error,
-    confidence_calibration,
-)
+from scorekit import CalibrationError, InputError, calibration_error, confidence_calibration
 
 REFERENCE = json.loads((Path(__file__).parent / "data" / "evidence.json").read_text("utf-8"))
 

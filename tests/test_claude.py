@@ -261,10 +261,7 @@ FAULTS: list[tuple[str, str, str, int, bool]] = [
 @pytest.mark.parametrize("form", [ask, aask])
 @pytest.mark.parametrize("row", FAULTS, ids=[row[0] for row in FAULTS])
 def test_every_fault_is_a_result(
-    server: Any,
-    form: Form,
-    row: tuple[str, str, str, int, bool],
-    monkeypatch: pytest.MonkeyPatch,
+    server: Any, form: Form, row: tuple[str, str, str, int, bool], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """0.0, whose failure it was and of which kind; the fixture sees that nothing is left open."""
     fault, kind, message, n_calls, paid = row

@@ -221,11 +221,7 @@ def test_raise_for_regressions() -> None:
     assert str(caught.value).splitlines() == [first, suite, *fallen]
     with pytest.raises(RegressionError) as caught:
         worse.raise_for_regressions(on="cases")
-    assert str(caught.value).splitlines() == [
-        "20 cases fell by more than 0.05",
-        suite,
-        *fallen,
-    ]
+    assert str(caught.value).splitlines() == ["20 cases fell by more than 0.05", suite, *fallen]
 
 
 def test_deleting_a_failing_case_is_no_way_to_pass() -> None:

@@ -12,13 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from refusals import Refusal, refusals
 
-from scorekit import (
-    CodeSample,
-    Comparison,
-    RegressionError,
-    code_report,
-    compare_reports,
-)
+from scorekit import CodeSample, Comparison, RegressionError, code_report, compare_reports
 from scorekit._stats.betting import SHARES, Bets, betting_interval, boundary, course
 
 SCORES = st.sampled_from([0.0, 0.25, 0.5, 0.75, 1.0])
@@ -192,11 +186,7 @@ def test_a_verdict_waits_for_cases_to_come() -> None:
         assert "the verdict waits for all cases of the baseline" in str(result)
         result.raise_for_regressions()
     whole = compare_reports(before, after, anytime=True).suite
-    assert (whole.verdict, whole.n_unseen, whole.question) == (
-        "regressed",
-        0,
-        "cases like these",
-    )
+    assert (whole.verdict, whole.n_unseen, whole.question) == ("regressed", 0, "cases like these")
 
 
 def test_what_finishes_first_stops_no_unchanged_run() -> None:

@@ -17,13 +17,7 @@ from hypothesis import strategies as st
 from refusals import Refusal, refusals
 from scipy import stats
 
-from scorekit import (
-    Run,
-    cost_of_pass_from_columns,
-    cross_tier,
-    mean_interval,
-    tier_statistics,
-)
+from scorekit import Run, cost_of_pass_from_columns, cross_tier, mean_interval, tier_statistics
 from scorekit.errors import InputError
 
 REFERENCE = json.loads((Path(__file__).parent / "data" / "intervals.json").read_text())

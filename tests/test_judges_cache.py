@@ -1773,9 +1773,7 @@ def test_a_verdict_on_disk_is_found_before_evidence_is_looked_for(
     ],
 )
 def test_evidence_on_disk_is_that_of_the_very_pair(
-    changes: dict[str, Any],
-    looked: list[str],
-    tmp_path: Path,
+    changes: dict[str, Any], looked: list[str], tmp_path: Path
 ) -> None:
     """Whatever evidence rests on is in its key."""
     asked: dict[str, Any] = {
@@ -1810,8 +1808,7 @@ def test_evidence_lives_as_long_as_a_verdict(looked: list[str], tmp_path: Path) 
 
 
 @pytest.mark.parametrize(
-    "note",
-    ["", "{", "null", "[]", '{"verdict": "proved"}', '{"verdict": "sure", "reason": "so"}'],
+    "note", ["", "{", "null", "[]", '{"verdict": "proved"}', '{"verdict": "sure", "reason": "so"}']
 )
 def test_evidence_that_somebody_wrote_is_looked_for_again(
     note: str, looked: list[str], tmp_path: Path

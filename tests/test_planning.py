@@ -86,10 +86,7 @@ def test_reference_tasks_of_mcnemars_test(case: dict[str, Any]) -> None:
 
 
 @given(
-    st.integers(6, 400),
-    st.floats(0.01, 1),
-    st.floats(0.01, 1),
-    st.sampled_from([0.8, 0.9, 0.95]),
+    st.integers(6, 400), st.floats(0.01, 1), st.floats(0.01, 1), st.sampled_from([0.8, 0.9, 0.95])
 )
 def test_power_of_normal_changes_against_scipy(
     n: int, effect: float, variance: float, level: float

@@ -315,9 +315,7 @@ def test_models_with_unequal_attempts_are_bounded(n_old: int, n_new: int) -> Non
         compare_models({"x": {"a": 3}, "y": {"a": 1}}, bounds=(0, 1))
 
 
-@given(
-    st.lists(st.integers(1, 30), min_size=12, max_size=12),
-)
+@given(st.lists(st.integers(1, 30), min_size=12, max_size=12))
 def test_strengths_are_those_of_maximum_likelihood(counts: list[int]) -> None:
     """Oracle: a general optimizer and its curvature, of four models."""
     pairs = list(itertools.permutations("abcd", 2))

@@ -393,12 +393,7 @@ def test_means_of_a_model_have_intervals_over_its_cases() -> None:
         confidence_level=0.9,
     )
     (model,) = report.models
-    assert set(model.intervals) == {
-        "code_score",
-        "compilation_rate",
-        "test_pass_rate",
-        "cost_usd",
-    }
+    assert set(model.intervals) == {"code_score", "compilation_rate", "test_pass_rate", "cost_usd"}
     by_case = {
         "code_score": [case.mean_score for case in report.cases],
         "compilation_rate": [1.0, 0.5, 1.0],
@@ -532,12 +527,7 @@ def test_each_number_says_what_it_stands_on() -> None:
         "b": [0, 0, 0, 0, None],
         "c": [0, 0, 0, 0, None],
     }
-    report = code_report_from_columns(
-        model="m",
-        passed=passed,
-        k=(1, 5),
-        insufficient="drop",
-    )
+    report = code_report_from_columns(model="m", passed=passed, k=(1, 5), insufficient="drop")
     (one,) = report.models
     first, fifth = one.pass_at_k
     assert (first.n_tasks_used, first.n_tasks, fifth.n_tasks_used, fifth.n_tasks) == (3, 3, 1, 3)

@@ -18,12 +18,7 @@ from refusals import Refusal, refusals
 from scipy import stats
 
 from scorekit import compare_reports, mcnemar_test
-from scorekit._stats.exact_tests import (
-    drop_p_value,
-    fall_p_value,
-    least_p_values,
-    tarone_holm,
-)
+from scorekit._stats.exact_tests import drop_p_value, fall_p_value, least_p_values, tarone_holm
 from scorekit.comparison import CaseChange
 
 REFERENCE = json.loads((Path(__file__).parent / "data" / "evidence.json").read_text("utf-8"))

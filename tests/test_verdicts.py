@@ -99,9 +99,7 @@ def test_attempts_are_judged_by_case(cases: list[tuple[list[bool], list[bool]]])
         )
     )
 )
-def test_groups_of_one_size_against_statsmodels(
-    families: list[list[tuple[float, float]]],
-) -> None:
+def test_groups_of_one_size_against_statsmodels(families: list[list[tuple[float, float]]]) -> None:
     """Oracle: a regression on a constant with cluster-robust errors (CR1)."""
     statsmodels = pytest.importorskip("statsmodels.api")
     rows = [(*pair, group) for group, family in enumerate(families) for pair in family]
@@ -425,8 +423,7 @@ def test_a_pass_less_never_turns_the_gate_green() -> None:
 
 
 @given(
-    st.lists(st.tuples(st.floats(-1, 1), st.integers(0, 3)), min_size=2, max_size=12),
-    st.data(),
+    st.lists(st.tuples(st.floats(-1, 1), st.integers(0, 3)), min_size=2, max_size=12), st.data()
 )
 def test_a_better_score_never_lowers_the_margins_interval(
     pairs: list[tuple[float, int]], data: st.DataObject
