@@ -46,12 +46,12 @@ class Refusal:
         arguments: dict[str, Any] = self._read(f"dict({self.text})")
         return arguments
 
-    def by(self, function: Callable[..., Any], *given: Any, **defaults: Any) -> None:
+    def by(self, function: Callable[..., Any], /, *given: Any, **defaults: Any) -> None:
         """Call a function with the arguments of the row over *defaults*: it must refuse them."""
         arguments = {**defaults, **self.arguments}
         self.when(lambda: function(*given, **arguments))
 
-    def by_value(self, function: Callable[..., Any], **options: Any) -> None:
+    def by_value(self, function: Callable[..., Any], /, **options: Any) -> None:
         """Call a function with the value of the row."""
         value = self.value
         self.when(lambda: function(value, **options))
