@@ -162,6 +162,16 @@ def test_a_star_among_groups_is_named_as_one() -> None:
     assert (finding.clause, finding.sentence) == ("SELECT", why)
 
 
+def test_what_a_foreign_key_points_to_is_unique() -> None:
+    """SQL demands it, though not every dump says so; without the foreign key a row may repeat."""
+    sql = "SELECT COUNT(v.vid) FROM visit v JOIN unit u ON u.code = v.code WHERE u.beds > 1"
+    unit = "CREATE TABLE unit (uid INTEGER PRIMARY KEY, code TEXT, beds INTEGER);"
+    visit = "CREATE TABLE visit (vid INTEGER PRIMARY KEY, code TEXT REFERENCES unit (code));"
+    loose = unit + visit.replace(" REFERENCES unit (code)", "")
+    assert only(sql, schema=loose).kind == "fan_out"
+    assert audited(sql, schema=unit + visit).findings == ()
+
+
 def test_a_proof_says_what_it_rests_on() -> None:
     """A key."""
     finding = only("SELECT id FROM patient WHERE id IS NULL")
