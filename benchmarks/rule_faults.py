@@ -149,7 +149,7 @@ def _own(name: str, functions: dict[str, ast.FunctionDef]) -> set[str]:
 
 
 def faults(only: str | None = None) -> Iterator[Fault]:
-    """Yield all faults, or those of one rule; one in a helper is one of each rule that needs it."""
+    """Yield all faults, or those of one rule; in a helper it is one of each rule that needs it."""
     tree = ast.parse(SOURCE)
     functions = {one.name: one for one in tree.body if isinstance(one, ast.FunctionDef)}
     rules = {name: getattr(right, name) for name in functions}

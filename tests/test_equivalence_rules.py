@@ -287,6 +287,8 @@ FIRING: dict[str, Sequence[str]] = {
     ],
     "self join on a key removed": [
         "SELECT x.pay, y.rank FROM e x JOIN e y ON x.id = y.boss AND x.boss = y.id AND x.id = x.boss",
+        "SELECT e.id, x.pay FROM e LEFT JOIN e x ON x.id = e.id",
+        "sqlite: SELECT e.id, x.pay, d.name, n.a FROM e LEFT JOIN e x ON x.id = e.id, n LEFT JOIN d ON d.id = n.b",
     ],
     "EXISTS to join": [
         "SELECT e.id FROM e WHERE EXISTS (SELECT 1 FROM d WHERE d.id = e.boss GROUP BY d.size HAVING COUNT(*) > 1)",
@@ -538,6 +540,7 @@ FIRING: dict[str, Sequence[str]] = {
         "SELECT d.id, x.k FROM d JOIN (SELECT t, COUNT(*) AS k FROM v GROUP BY t) x ON x.t = d.name",
         "SELECT e.id, x.m FROM e, (SELECT MAX(a) AS m FROM n HAVING COUNT(*) > 1) x",
         "SELECT e.id, x.k FROM e, (SELECT a, COUNT(*) AS k FROM n GROUP BY a) x WHERE x.a = 1",
+        "sqlite: SELECT e.id, x.k FROM e JOIN (SELECT a, COUNT(*) AS k FROM n GROUP BY a, NULL) x ON x.a = e.pay",
     ],
     "GROUP BY to scalar subqueries": [
         "SELECT DISTINCT e.id, e.pay FROM e, n WHERE n.a = e.pay",
@@ -550,6 +553,7 @@ FIRING: dict[str, Sequence[str]] = {
         "SELECT d.id, COUNT(*) FROM d, v WHERE v.t = d.name GROUP BY d.id, v.t",
         "SELECT DISTINCT MAX(e.pay), e.id FROM e, n GROUP BY e.id",
         "SELECT d.id FROM d WHERE EXISTS (SELECT 1 FROM n WHERE n.a = d.size GROUP BY n.a HAVING COUNT(*) > 1)",
+        "sqlite: SELECT DISTINCT e.pay FROM e JOIN n ON n.a = e.pay GROUP BY e.id, e.pay",
     ],
     "GROUP BY over an optional side to scalar subqueries": [
         "SELECT d.id, COUNT(*), COUNT(n.b), SUM(n.b), MAX(n.b) FROM d LEFT JOIN n ON n.a = d.size GROUP BY d.id",
@@ -588,6 +592,7 @@ FIRING: dict[str, Sequence[str]] = {
         "SELECT a FROM n WHERE b = (SELECT MAX(b) FROM n)",
         "SELECT a FROM n WHERE a = (SELECT MIN(x.a) FROM n x WHERE x.b = n.b)",
         "SELECT c FROM n WHERE a > 1 AND a = (SELECT MAX(x.a) FROM n x WHERE x.a > 0)",
+        "sqlite: SELECT n.a FROM n, e LEFT JOIN d ON d.id = e.boss WHERE n.b = (SELECT MAX(b) FROM n)",
     ],
     "first value of an order to MIN or MAX": [
         "SELECT id FROM e WHERE pay = (SELECT b FROM n ORDER BY b DESC LIMIT 1)",
@@ -604,6 +609,8 @@ FIRING: dict[str, Sequence[str]] = {
         "SELECT id, CASE WHEN EXISTS (SELECT 1 FROM n WHERE n.a = d.size) THEN (SELECT COUNT(*) FROM n WHERE n.a = d.size) ELSE 0 END FROM d",
         "SELECT id, COALESCE(CASE WHEN size > 1 THEN (SELECT COUNT(*) FROM n WHERE n.a = d.size) END, 1) FROM d",
         "SELECT id, CASE WHEN EXISTS (SELECT 1 FROM n WHERE n.a = d.size) THEN (SELECT MAX(n.b) FROM n WHERE n.a = d.size) + 1 END FROM d",
+        "sqlite: SELECT id, CASE WHEN TRUE THEN size ELSE 0 END FROM d",
+        "sqlite: SELECT id, CASE WHEN EXISTS (SELECT 1 FROM n WHERE n.a = d.size) THEN CASE WHEN (SELECT MAX(n.b) FROM n WHERE n.a = d.size) > 1 THEN 2 END END FROM d",
     ],
     "HAVING to EXISTS": [
         "SELECT a FROM n GROUP BY a HAVING MAX(b) > 1 AND MIN(b) < 1",
@@ -625,6 +632,8 @@ FIRING: dict[str, Sequence[str]] = {
         "SELECT DISTINCT b, (SELECT COUNT(*) FROM n x WHERE x.b = n.b) FROM n",
         "SELECT DISTINCT a, (SELECT SUM(x.b) FROM n x WHERE x.a = n.a OR (x.a IS NULL AND n.a IS NULL)) FROM n",
         "SELECT DISTINCT a FROM n WHERE b > 1 AND a IS NOT NULL AND (SELECT COUNT(*) FROM n x WHERE x.a = n.a AND x.b > 1) > 2",
+        "postgres: SELECT DISTINCT x + 1, (SELECT COUNT(*) FROM v w WHERE w.x = v.x) FROM v WHERE x IS NOT NULL",
+        "sqlite: SELECT DISTINCT n.b, (SELECT COUNT(*) FROM n x LEFT JOIN d y ON y.id = x.a WHERE x.b = n.b) FROM n LEFT JOIN d ON d.id = n.a",
     ],
     "joined table folded into another": [
         "SELECT DISTINCT n.a FROM n, n x WHERE x.b = n.b",
@@ -636,6 +645,9 @@ FIRING: dict[str, Sequence[str]] = {
         "SELECT COUNT(*) FROM (SELECT DISTINCT b FROM n) x",
         "SELECT COUNT(x.a), SUM(x.a), MAX(x.a) FROM (SELECT a FROM n GROUP BY a) x",
         "SELECT COUNT(x.a) FROM (SELECT DISTINCT a FROM n WHERE b > 1) x WHERE x.a > 0",
+        "postgres: SELECT COUNT(x.x) FROM (SELECT DISTINCT x FROM v) x",
+        "sqlite: SELECT COUNT(*) FROM (SELECT DISTINCT b FROM n) x WHERE x.b IN (SELECT pay FROM e WHERE e.rank = x.b)",
+        "sqlite: SELECT COUNT(*) FROM (SELECT DISTINCT 1 FROM n) x",
     ],
     "full join to UNION ALL": [
         "SELECT e.id, d.size FROM e FULL JOIN d ON e.boss = d.id",
@@ -651,12 +663,15 @@ FIRING: dict[str, Sequence[str]] = {
         "SELECT a, RANK() OVER (PARTITION BY a ORDER BY b DESC), DENSE_RANK() OVER (ORDER BY b) FROM n",
         "SELECT id, ROW_NUMBER() OVER (PARTITION BY rank ORDER BY pay IS NULL, id DESC), SUM(pay) OVER (ORDER BY rank), COUNT(pay) OVER (ORDER BY rank, id ROWS UNBOUNDED PRECEDING) FROM e",
         "SELECT x.a FROM (SELECT a, b, AVG(b) OVER (PARTITION BY a) AS m FROM n) x WHERE x.b > x.m",
+        "SELECT x.pay FROM (SELECT pay, ROW_NUMBER() OVER (ORDER BY id) AS r FROM e) x WHERE x.r > 1",
+        "sqlite: SELECT id, SUM(pay) OVER (PARTITION BY id ROWS UNBOUNDED PRECEDING) FROM e",
+        "sqlite: SELECT x.id, x.r, n.a FROM n, (SELECT id, COUNT(*) OVER () AS k, ROW_NUMBER() OVER (ORDER BY id) AS r FROM e) x WHERE x.r IN (1, 3)",
+        "sqlite: SELECT x.a, COUNT(*) OVER () FROM (SELECT a FROM n UNION SELECT pay FROM e) x",
     ],
     "ROW_NUMBER to LIMIT": [
         "SELECT x.pay FROM (SELECT pay, ROW_NUMBER() OVER (ORDER BY id) AS r FROM e) x WHERE x.r = 2",
         "SELECT x.pay FROM (SELECT pay, ROW_NUMBER() OVER (ORDER BY rank DESC, id) AS r FROM e) x WHERE x.r <= 2 AND x.pay > 1",
         "SELECT x.pay FROM (SELECT pay, ROW_NUMBER() OVER (ORDER BY id) AS r FROM e) x WHERE x.r < 3",
-        "SELECT x.pay FROM (SELECT pay, ROW_NUMBER() OVER (ORDER BY id) AS r FROM e) x WHERE x.r > 1",
     ],
     "value of a single row to join": [
         "SELECT id FROM e WHERE boss = (SELECT id FROM d WHERE d.id = 1)",
@@ -841,6 +856,9 @@ NEAR: dict[str, Sequence[str]] = {
         "SELECT x.pay, y.size FROM e x JOIN d y ON x.id = y.id WHERE x.pay > 1",
         "SELECT x.pay, d.name FROM e x JOIN e y ON x.id = y.id LEFT JOIN d ON d.id = x.boss",
         "SELECT x.pay FROM (e x LEFT JOIN d ON d.id = x.boss) JOIN n ON n.a = x.id JOIN n z ON n.b = z.b",
+        "sqlite: SELECT n.a, x.a FROM n LEFT JOIN n x ON x.b = n.b",
+        "sqlite: SELECT e.id, x.pay FROM e LEFT JOIN e x ON x.id = e.boss",
+        "sqlite: SELECT e.id, d.size FROM e LEFT JOIN d ON d.id = e.id",
     ],
     "EXISTS to join": [
         "SELECT DISTINCT e.pay FROM e WHERE EXISTS (SELECT 1 FROM n WHERE n.a = e.boss GROUP BY n.b HAVING COUNT(*) > 1)",
@@ -1075,6 +1093,9 @@ NEAR: dict[str, Sequence[str]] = {
         "SELECT e.id, x.k FROM e JOIN (SELECT a, COUNT(*) AS k FROM n GROUP BY a) x ON x.a > e.pay",
         "SELECT e.id, x.k FROM e LEFT JOIN (SELECT a, COUNT(*) AS k FROM n GROUP BY a) x ON x.a = e.pay + x.k",
         "SELECT x.k, y.k FROM (SELECT a, COUNT(*) AS k FROM n GROUP BY a) x JOIN (SELECT boss, COUNT(*) AS k FROM e GROUP BY boss) y ON x.a = y.boss",
+        "sqlite: SELECT e.id, x.m FROM e, (SELECT a AS m FROM n) x WHERE x.m = e.pay",
+        "mysql: SELECT d.id, x.k FROM d JOIN (SELECT t, COUNT(*) AS k FROM v GROUP BY t HAVING LENGTH(t) > COUNT(*)) x ON x.t = d.name",
+        "mysql: SELECT d.id, x.l FROM d JOIN (SELECT t, LENGTH(t) AS l FROM v GROUP BY t) x ON x.t = d.name",
     ],
     "GROUP BY to scalar subqueries": [
         "SELECT DISTINCT COUNT(*) FROM e, n WHERE e.id = 1",
@@ -1121,6 +1142,9 @@ NEAR: dict[str, Sequence[str]] = {
         "SELECT n.a FROM e LEFT JOIN n ON n.a = e.pay WHERE EXISTS (SELECT 1 FROM n x WHERE x.b > 1)",
         "SELECT id FROM d WHERE EXISTS (SELECT 1 FROM n WHERE n.a = d.size AND n.b > 1) AND EXISTS (SELECT 1 FROM n x WHERE x.a = d.size AND x.b = 0)",
         "SELECT MAX(a), EXISTS (SELECT 1 FROM n x WHERE x.b > 0) FROM n WHERE b > 0",
+        "sqlite: SELECT e.id FROM e WHERE EXISTS (SELECT 1 FROM d WHERE d.id > 0) AND e.id > 0",
+        "sqlite: SELECT a, EXISTS (SELECT 1 FROM n x WHERE x.b = n.b GROUP BY x.a HAVING COUNT(*) > 1), EXISTS (SELECT a FROM n EXCEPT SELECT pay FROM e) FROM n",
+        "sqlite: SELECT a, (SELECT COUNT(*) FROM e WHERE EXISTS (SELECT 1 FROM n x WHERE x.b = n.b)) FROM n",
     ],
     "two rows to EXISTS": [
         "SELECT id FROM d WHERE (SELECT COUNT(*) FROM n WHERE n.a = d.id) > 1",
@@ -1134,6 +1158,7 @@ NEAR: dict[str, Sequence[str]] = {
         "SELECT a FROM n WHERE a = (SELECT MIN(x.a) FROM n x WHERE x.b = 1)",
         "SELECT pay FROM e WHERE pay = (SELECT MAX(a) FROM n)",
         "SELECT a FROM n WHERE b = (SELECT SUM(b) FROM n)",
+        "sqlite: SELECT e.pay FROM e WHERE e.id = (SELECT MAX(id) FROM d)",
     ],
     "first value of an order to MIN or MAX": [
         "sqlite mysql: SELECT id FROM e WHERE pay = (SELECT a FROM n ORDER BY a LIMIT 1)",
@@ -1152,6 +1177,10 @@ NEAR: dict[str, Sequence[str]] = {
         "SELECT id, COALESCE(CASE WHEN size > 1 THEN (SELECT MAX(n.b) FROM n WHERE n.a = d.size) END, 1) FROM d",
         "SELECT id, COALESCE(CASE WHEN size > 1 THEN 1 ELSE 2 END, 1) FROM d",
         "SELECT id, CASE WHEN EXISTS (SELECT 1 FROM n WHERE n.a = d.size) THEN (SELECT COUNT(*) FROM n WHERE n.a = d.size) WHEN size > 1 THEN 1 ELSE 0 END FROM d",
+        "sqlite: SELECT INSTR(CASE WHEN size > 1 THEN 'ab' END, 'a') FROM d",
+        "sqlite: SELECT COALESCE(size, 1), COALESCE(CASE WHEN size > 1 THEN 1 END, size, 0) FROM d",
+        "sqlite: SELECT id, CASE WHEN EXISTS (SELECT 1 FROM n WHERE n.a = d.size) THEN (SELECT MAX(n.b) FROM n WHERE n.a = d.size) ELSE 0 END FROM d",
+        "sqlite: SELECT id, CASE WHEN EXISTS (SELECT 1 FROM n WHERE n.a = d.size) THEN CASE WHEN size > 1 THEN 2 WHEN (SELECT MAX(n.b) FROM n WHERE n.a = d.size) > 1 THEN 3 END END FROM d",
     ],
     "HAVING to EXISTS": [
         "SELECT a FROM n GROUP BY a HAVING COUNT(*) > 1",
@@ -1195,6 +1224,9 @@ NEAR: dict[str, Sequence[str]] = {
         "SELECT DISTINCT b, (SELECT COUNT(*) FROM n x WHERE x.b = x.b) FROM n",
         "SELECT DISTINCT b, (SELECT COUNT(*) FROM n x WHERE x.b = n.b AND x.a = n.b) FROM n WHERE n.a = n.b",
         "SELECT b, (SELECT COUNT(*) FROM n x WHERE x.b = n.b) FROM n",
+        "sqlite: SELECT DISTINCT n.b, (SELECT COUNT(*) FROM n x LEFT JOIN d y ON y.id = x.a WHERE x.b = n.b) FROM n, d",
+        "sqlite: SELECT DISTINCT MAX(a) FROM n WHERE (SELECT COUNT(*) FROM n x WHERE x.b = n.b) > 1",
+        "sqlite: SELECT DISTINCT b, (SELECT COUNT(*) FROM n x WHERE x.b = n.b HAVING COUNT(*) > 1) FROM n",
     ],
     "joined table folded into another": [
         "SELECT n.a FROM n, n x WHERE x.b = n.b",
@@ -1208,6 +1240,15 @@ NEAR: dict[str, Sequence[str]] = {
         "SELECT COUNT(*) FROM (SELECT b FROM n GROUP BY b HAVING COUNT(*) > 2) x",
         "SELECT MAX(x.k) FROM (SELECT b, a + 1 AS k FROM n GROUP BY b, a) x",
         "SELECT COUNT(*) FROM (SELECT DISTINCT b + 1 FROM n GROUP BY b) x",
+        "sqlite: SELECT x.b, COUNT(*) FROM (SELECT DISTINCT b FROM n) x GROUP BY x.b",
+        "sqlite: SELECT x.b FROM (SELECT DISTINCT b FROM n) x",
+        "sqlite: SELECT COUNT(*) FROM (SELECT DISTINCT b FROM n) x, e",
+        "sqlite: WITH c AS (SELECT DISTINCT (SELECT a FROM n LIMIT 1) AS p FROM e) SELECT COUNT(x.p) FROM c x UNION ALL SELECT COUNT(y.p) FROM c y",
+        "sqlite: SELECT COUNT(x.a) FROM (SELECT a FROM n UNION SELECT pay FROM e) x",
+        "postgres: SELECT COUNT(x.x) FROM (SELECT x FROM v GROUP BY x HAVING CAST(x AS CHAR(9)) = '1') x",
+        "sqlite: SELECT COUNT(*) FROM (SELECT b, b + 1 AS k FROM n GROUP BY b) x WHERE x.k > 1",
+        "sqlite: SELECT COUNT(x.k) FROM (SELECT b, b + 1 AS k FROM n GROUP BY b) x",
+        "postgres: SELECT COUNT(x.x) FROM (SELECT DISTINCT x FROM v) x WHERE CAST(x.x AS CHAR(9)) = '1'",
     ],
     "full join to UNION ALL": [
         "SELECT COUNT(*) FROM e FULL JOIN d ON e.boss = d.id",
@@ -1224,12 +1265,26 @@ NEAR: dict[str, Sequence[str]] = {
         "SELECT a, COUNT(*), RANK() OVER (ORDER BY COUNT(*)) FROM n GROUP BY a",
         "SELECT b, ROW_NUMBER() OVER (PARTITION BY a ORDER BY b) FROM n",
         "SELECT a, DENSE_RANK() OVER (ORDER BY b, 1 - b) FROM n",
+        "sqlite: SELECT id, ROW_NUMBER() OVER (ORDER BY id) FROM e",
+        "sqlite: SELECT x.a, COUNT(*) OVER () FROM (SELECT a FROM n ORDER BY b LIMIT 2) x",
+        "sqlite: SELECT x.r FROM (SELECT pay, ROW_NUMBER() OVER (ORDER BY id) AS r FROM e) x WHERE x.pay > 1",
+        "sqlite: SELECT x.pay FROM (SELECT DISTINCT pay FROM e) x, d WHERE x.pay > 1",
     ],
     "ROW_NUMBER to LIMIT": [
         "SELECT x.pay, x.r FROM (SELECT pay, RANK() OVER (ORDER BY pay) AS r FROM e) x WHERE x.r = 2",
         "SELECT x.pay FROM (SELECT pay, ROW_NUMBER() OVER (PARTITION BY rank ORDER BY pay) AS r FROM e) x WHERE x.r = 2",
         "SELECT x.b FROM (SELECT b, ROW_NUMBER() OVER (ORDER BY a) AS r FROM n) x WHERE x.r > 2",
         "SELECT x.b, x.r FROM (SELECT b, ROW_NUMBER() OVER (ORDER BY a) AS r FROM n) x WHERE x.r = 2",
+        "sqlite: SELECT x.pay FROM (SELECT pay, ROW_NUMBER() OVER (ORDER BY id) AS r FROM e) x WHERE 2 = x.r - 1",
+        "sqlite: SELECT x.pay FROM (SELECT pay, ROW_NUMBER() OVER (ORDER BY id) AS r FROM e) x WHERE x.r <= x.pay",
+        "sqlite: SELECT x.pay FROM (SELECT pay, ROW_NUMBER() OVER (ORDER BY id) AS r FROM e) x WHERE x.r <= 2.5",
+        "sqlite: SELECT x.pay FROM (SELECT pay, ROW_NUMBER() OVER (ORDER BY id) AS r FROM e) x WHERE x.r = 0",
+        "sqlite: SELECT x.pay FROM (SELECT pay, ROW_NUMBER() OVER (ORDER BY id) AS r FROM e) x WHERE x.r < 1",
+        "sqlite: SELECT x.pay FROM (SELECT pay, ROW_NUMBER() OVER (ORDER BY id) AS r FROM e) x WHERE x.r <> 2",
+        "sqlite: SELECT x.pay FROM (SELECT pay, ROW_NUMBER() OVER (ORDER BY id) AS r FROM e) x WHERE x.r > 1",
+        "sqlite: SELECT x.pay FROM (SELECT pay, ROW_NUMBER() OVER (ORDER BY id) AS r FROM e) x WHERE 1 < x.r - 1",
+        "sqlite: SELECT x.pay FROM (SELECT pay, ROW_NUMBER() OVER (ORDER BY id) AS r, COUNT(*) OVER () AS k FROM e) x WHERE x.r < 3 AND x.k > 2",
+        "sqlite: SELECT x.pay FROM (SELECT pay, ROW_NUMBER() OVER (ORDER BY id) AS r FROM e) x WHERE 2 = -x.r",
     ],
     "value of a single row to join": [
         "SELECT id FROM e WHERE rank = (SELECT a FROM n WHERE n.b = e.boss)",
@@ -1277,6 +1332,12 @@ SAME: dict[str, Sequence[tuple[str, str]]] = {
     "empty UNION arm removed": [
         ("SELECT a FROM n UNION SELECT pay FROM e WHERE 1 = 0", "SELECT DISTINCT a FROM n"),
         ("(SELECT a FROM n EXCEPT SELECT b FROM n) UNION SELECT pay FROM e WHERE 1 = 0", "SELECT a FROM n EXCEPT SELECT b FROM n"),
+    ],
+    "values of its own groups to GROUP BY": [
+        ("SELECT DISTINCT b, (SELECT COUNT(*) FROM n x WHERE x.b = n.b) FROM n WHERE (SELECT COUNT(*) FROM n x WHERE x.b = n.b) > 2", "SELECT b, COUNT(*) FROM n GROUP BY b HAVING COUNT(*) > 2"),
+    ],
+    "least or greatest value to NOT EXISTS": [
+        ("SELECT a FROM n WHERE b = (SELECT MAX(b) FROM n)", "SELECT a FROM n WHERE NOT EXISTS (SELECT 1 FROM n x WHERE x.b > n.b)"),
     ],
 }  # fmt: skip
 """Queries that a rule must make the same, beside those of the tests of proofs."""

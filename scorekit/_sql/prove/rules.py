@@ -1473,7 +1473,7 @@ def _met(
     what its columns are.
     """
     inner, view = table.query, rows.view
-    if not isinstance(inner, Select) or inner.plain or inner.keys == () or is_open(table):
+    if not isinstance(inner, Select) or inner.plain or is_open(table):
         return None
     alone = inner.keys is None and inner.aggregates
     keys = inner.outputs if not alone and inner.keys is None else inner.keys or ()
@@ -1504,7 +1504,7 @@ def _met(
     )
     parts = [inner.having, *inner.outputs]
     if inexact and (
-        any(uses(outside_aggregates(part), local_sources(inner.tables)) for part in parts[:1])
+        uses(outside_aggregates(inner.having), local_sources(inner.tables))
         or not inexact.isdisjoint(c for part in (*left, *around) for c in found_in(part, Column))
         or any(
             not isinstance(output, Aggregate) and output not in given for output in inner.outputs
@@ -1512,6 +1512,7 @@ def _met(
     ):
         return None
     moved = [replaced(of_each(part, those, view), given) for part in parts]
+    # spelling: a column is a key or aggregated
     if any(uses(part, local_sources(inner.tables)) for part in moved):
         return None
     tests = [*([] if alone else [Exists(view.copied(those))]), *conjuncts(moved[0])]
@@ -1604,11 +1605,12 @@ def values_of_arms(select: Select, view: View) -> Node | None:
 
 def value_over(value: Scalar) -> tuple[Select, Aggregate] | None:
     """Return the rows that a scalar subquery aggregates, and how."""
-    query = value.query if isinstance(value, ScalarQuery) else None
-    if not isinstance(query, Select) or not exactly_one(query):
+    # spelling: what is asked may be known to be a subquery
+    if not isinstance(value, ScalarQuery) or not exactly_one(value.query):
         return None
-    (output,) = query.outputs
-    return (attrs.evolve(query, outputs=()), output) if isinstance(output, Aggregate) else None
+    those, (output,) = attrs.evolve(value.query, outputs=()), value.query.outputs
+    # spelling: other outputs are taken apart before
+    return (those, output) if isinstance(output, Aggregate) else None
 
 
 def counted(node: Node) -> tuple[str, Select, Aggregate, int] | None:
@@ -1647,7 +1649,9 @@ def exists_for_value(node: Comparison, view: View) -> Node | None:
     return exists_for_extreme(node, view) if view.mode == "filter" else None
 
 
-def exists_for_count(sign: str, those: Select, agg: Aggregate, n: int, view: View) -> Scalar | None:
+def exists_for_count(
+    sign: str, those: Select, agg: Aggregate, n: int, view: View
+) -> Scalar | None:
     """Return a comparison of a count of rows with a number as a question for rows."""
     if agg.operand is not None:
         those = and_where(those, (Not(IsNull(agg.operand)),))
@@ -1759,7 +1763,7 @@ def found_rows(select: Select, view: View) -> Node | None:
         for other in others:
             there = other.query if isinstance(other, Exists) else None
             if isinstance(there, Select) and there.plain:
-                both = [*(c for c in others if c != other), *conjuncts(there.where)]
+                both = [*others, *conjuncts(there.where)]
                 around.append(((*select.tables, *there.tables), both))
         if any(_witness(query, *one, view) for one in around):
             return attrs.evolve(select, where=conjunction(others))
@@ -1801,16 +1805,17 @@ def extreme_rows(select: Select, view: View) -> Node | None:
     conditions = conjuncts(select.where)
     for condition in conditions:
         for value, other in sides_of(condition):
-            those, agg = value_over(value) or (None, None)
-            if those is None or agg is None or agg.function not in ("min", "max"):
+            read = value_over(value)
+            if read is None or read[1].function not in ("min", "max"):
                 continue
+            those, operand = read[0], _operand(read[1])
             others = [one for one in conditions if one != condition]
             known = (*others, Not(IsNull(other)))
-            found, operand = _witness(those, select.tables, known, view), agg.operand
-            if found is None or operand is None:
+            found = _witness(those, select.tables, known, view)
+            if found is None:
                 continue
             if view.rows_of(select).same(replaced(operand, found), other):
-                pair = (other, operand) if agg.function == "max" else (operand, other)
+                pair = (other, operand) if read[1].function == "max" else (operand, other)
                 beyond = Not(Exists(and_where(those, (Comparison("<", *pair),))))
                 return attrs.evolve(select, where=conjunction((*known, beyond)))
     return None
@@ -1887,7 +1892,7 @@ def plain_value(node: Case | Function, _: View) -> Node | None:
     CASE its other value.
     """
     if isinstance(node, Function):
-        case, *rest = node.operands if node.name == "coalesce" and node.operands else (NULL,)
+        case, *rest = node.operands if node.name == "coalesce" else (NULL,)
         if not isinstance(case, Case) or case.default != NULL or len(rest) != 1:
             return None
         if not all(never_null_alone(when.value) for when in case.whens):
@@ -1899,10 +1904,9 @@ def plain_value(node: Case | Function, _: View) -> Node | None:
     those = condition.query if isinstance(condition, Exists) else None
     if len(node.whens) > 1 or not isinstance(those, Select):
         return None
-    new = values_of_nothing(those, (value,))
-    nothing = replaced(value, new) if new else None
-    alike = nothing == node.default or (node.default == NULL and nothing and _is_null(nothing))
-    return value if new and alike else None
+    nothing = replaced(value, values_of_nothing(those, (value,)))
+    alike = nothing == node.default or (node.default == NULL and _is_null(nothing))
+    return value if alike else None
 
 
 # The rows of a group, from the rows of a table.
@@ -1944,8 +1948,6 @@ def groups_for_values(select: Select, view: View) -> Node | None:
     """
     if not select.distinct or select.keys is not None or select.aggregates:
         return None
-    if not all(isinstance(table, Scan) for table in select.tables):
-        return None
     parts = (*conjuncts(select.where), *select.outputs)
     own = local_sources(select.tables)
     new: dict[Node, Node] = {}
@@ -1955,10 +1957,10 @@ def groups_for_values(select: Select, view: View) -> Node | None:
     ]
     for scalar in dict.fromkeys(one for part in parts for one in found_in(part, ScalarQuery)):
         read = value_over(scalar)
-        its = local_sources(read[0].tables) if read is not None else []
-        if read is None or [one.table for one in its] != [one.table for one in own]:
+        tables = read[0].tables if read is not None else ()
+        names = dict(zip(local_sources(tables), own, strict=False))
+        if read is None or tuple(replaced(one, names) for one in tables) != select.tables:
             continue
-        names = dict(zip(its, own, strict=True))
         rows = view.rows(select.tables, base)
         keys = {c: _own_key(c, names, rows) for c in conjuncts(read[0].where)}
         known = frozenset(key for key in keys.values() if key is not None)
@@ -2058,13 +2060,13 @@ def distinct_aggregates(select: Select, view: View) -> Node | None:
     if select.keys is not None or not select.aggregates or len(select.tables) != 1:
         return None
     (table,) = select.tables
-    if not isinstance(table, Derived) or table.shared or any(found_in(select.where, Query)):
+    if not isinstance(table, Derived) or table.shared:
         return None
     inner = table.query
     if not isinstance(inner, Select) or inner.aggregates:
         return None
     keys = inner.outputs if inner.keys is None and inner.distinct else inner.keys or ()
-    if len(keys) != 1 or inner.having != TRUE or is_literal(keys[0]):
+    if len(keys) != 1 or inner.having != TRUE:
         return None
     if inner.distinct and keys[0] not in inner.outputs:
         return None
@@ -2275,32 +2277,71 @@ def pushed_into_union(select: Select, view: View) -> Node | None:
 # Windows.
 
 
-def is_total(window: Window, inner: Select, view: View) -> bool:
-    """Say whether the order of a window leaves no ties."""
-    given = view.rows_of(inner).determined(
-        inner.outputs[term.number]
-        for term in (*window.keys, *(item.value for item in window.items))
-        if isinstance(term, Place)
-    )
-    if inner.keys is not None:
-        return all(map(given, inner.keys))
-    if inner.aggregates:
-        return True
-    return all(map(given, inner.outputs)) if inner.distinct else given.everything()
-
-
 AGGREGATES: Final = frozenset({"count", "sum", "avg", "min", "max"})
 _BEFORE: Final = frozenset({"row_number", "rank", "dense_rank"})
 
 
-@rule("window function to scalar subquery", Windowed)
-def values_for_windows(query: Windowed, view: View) -> Node | None:
+@rule("ROW_NUMBER to LIMIT", Select)
+def limit_for_row_number(select: Select, _: View) -> Node | None:
+    """The rows with the numbers up to n are the first n, and number n is the one behind n - 1."""
+    for place, table in own_derived(select):
+        query = table.query
+        if not isinstance(query, Windowed) or len(query.windows) != 1:
+            continue
+        window = query.windows[0]
+        if (window.function, window.keys) != ("row_number", ()):
+            continue
+        number = Column(table.source, str(len(query.query.outputs)))
+        asked = [c for c in conjuncts(select.where) if number in walk(c)]
+        where = conjunction(c for c in conjuncts(select.where) if c not in asked)
+        rest = attrs.evolve(select, where=where)
+        bounds = _bounds(asked[0], number) if len(asked) == 1 else None
+        if bounds is not None and number not in walk(rest):
+            inner, tables = query.query, [*select.tables]
+            limited = Sorted(inner, len(inner.outputs), window.items, *bounds)
+            tables[place] = Derived(table.source, limited)
+            return with_tables(rest, tables)
+    return None
+
+
+def _bounds(condition: Scalar, number: Scalar) -> tuple[int, int] | None:
+    """Return the LIMIT and OFFSET of the rows whose *number* a condition lets through."""
+    if not isinstance(condition, Comparison):
+        return None
+    sides = condition.left, condition.right
+    other = sides[sides[0] == number]
+    if number not in sides or not isinstance(other, Literal) or other.kind != "integer":
+        return None
+    n = int(other.text)
+    if condition.operator == "=":
+        return (1, n - 1) if n > 0 else None
+    if condition.left != number or condition.operator == "<>":
+        return None
+    n -= condition.operator == "<"
+    return (n, 0) if n > 0 else None
+
+
+@rule("window function to scalar subquery", Windowed, Select)
+def values_for_windows(query: Windowed | Select, view: View) -> Node | None:
     """An aggregate over a partition is that over the rows with its keys, and a rank counts the
     rows before.
     """
-    if any((one.function, one.keys) == ("row_number", ()) for one in query.windows):
-        return None  # what is asked of it may be a LIMIT
-    return computed_windows(query, view)
+    if isinstance(query, Windowed):
+        numbered = any((one.function, one.keys) == ("row_number", ()) for one in query.windows)
+        return None if numbered else computed_windows(query, view)  # or it may be a LIMIT
+    for place, table in own_derived(query):
+        inner = table.query
+        if not isinstance(inner, Windowed):
+            continue
+        widths = len(inner.query.outputs), len(inner.outputs)
+        asked = {Column(table.source, str(i)) for i in range(*widths)}
+        numbered = not asked.isdisjoint(walk(query.where))
+        computed = computed_windows(inner, view) if numbered else None
+        if computed is not None:
+            tables = [*query.tables]
+            tables[place] = Derived(table.source, computed)
+            return with_tables(query, tables)
+    return None
 
 
 def computed_windows(query: Windowed, view: View) -> Select | None:
@@ -2331,6 +2372,8 @@ def _over_partition(window: Window, inner: Select, view: View) -> Scalar | None:
     those = and_where(attrs.evolve(copy, outputs=()), same)
     items = [(at(item.value, copy), at(item.value, inner), item) for item in window.items]
     ranks = window.function in _BEFORE
+    terms = *window.keys, *(item.value for item in window.items)
+    total = rows.determined(at(term, inner) for term in terms)
     if items and (ranks or window.frame != WHOLE):
         if not all(rows.never_null(mine) for _, mine, _ in items):
             return None
@@ -2338,16 +2381,12 @@ def _over_partition(window: Window, inner: Select, view: View) -> Scalar | None:
     if ranks:
         operand = items[0][0] if window.function == "dense_rank" and len(items) == 1 else None
         fits = operand is not None or window.function == "rank"
-        if not items or not (fits or is_total(window, inner, view)):
+        if not items or not (fits or total.everything()):
             return None
         value: Scalar = Aggregate("count", operand, distinct=operand is not None)
         return Arithmetic("+", ONE, of_each(value, those, view))
-    total = window.frame in {WHOLE, RUNNING}
-    if window.function not in AGGREGATES or not (
-        total or (window.frame == Frame("rows", None, 0) and is_total(window, inner, view))
-    ):
-        return None
-    if not items and window.frame not in (WHOLE, RUNNING):
+    before = window.frame == Frame("rows", None, 0) and total.everything()
+    if window.function not in AGGREGATES or not (window.frame in {WHOLE, RUNNING} or before):
         return None
     operand = at(window.operands[0], copy) if window.operands else None
     return of_each(Aggregate(window.function, operand, window.distinct), those, view)
@@ -2361,52 +2400,6 @@ def _comes_before(items: list[tuple[Scalar, Scalar, OrderItem]], *, ties: bool) 
         return Comparison("<=" if ties else "<", low, high)
     later = And((Comparison("=", theirs, mine), _comes_before(rest, ties=ties)))
     return Or((Comparison("<", low, high), later))
-
-
-@rule("ROW_NUMBER to LIMIT", Select)
-def limit_for_row_number(select: Select, view: View) -> Node | None:
-    """The rows with the numbers up to n are the first n, and number n is the one behind n - 1."""
-    for place, table in own_derived(select):
-        query = table.query
-        if not isinstance(query, Windowed) or len(query.windows) != 1:
-            continue
-        window = query.windows[0]
-        if (window.function, window.keys) != ("row_number", ()):
-            continue
-        number = Column(table.source, str(len(query.query.outputs)))
-        asked = [c for c in conjuncts(select.where) if number in walk(c)]
-        rest = attrs.evolve(
-            select, where=conjunction(c for c in conjuncts(select.where) if c not in asked)
-        )
-        bounds = _bounds(asked[0], number) if len(asked) == 1 else None
-        new: Query | None
-        if bounds is not None and not any(number == one for one in walk(rest)):
-            inner = query.query
-            new = Sorted(inner, len(inner.outputs), window.items, *bounds)
-        else:
-            rest, new = select, computed_windows(query, view) if asked else None
-        if new is not None:
-            tables = [*select.tables]
-            tables[place] = Derived(table.source, new)
-            return with_tables(rest, tables)
-    return None
-
-
-def _bounds(condition: Scalar, number: Scalar) -> tuple[int, int] | None:
-    """Return the LIMIT and OFFSET of the rows whose *number* a condition lets through."""
-    if not isinstance(condition, Comparison):
-        return None
-    sides = condition.left, condition.right
-    other = sides[sides[0] == number]
-    if number not in sides or not isinstance(other, Literal) or other.kind != "integer":
-        return None
-    n = int(other.text)
-    if condition.operator == "=":
-        return (1, n - 1) if n > 0 else None
-    if condition.left != number or condition.operator == "<>":
-        return None
-    n -= condition.operator == "<"
-    return (n, 0) if n > 0 else None
 
 
 # Orders.

@@ -17,7 +17,7 @@ from scorekit._sql.prove.matching import Matcher
 from scorekit._sql.prove.normal import Sorted, exactly_one
 from scorekit._sql.prove.rewriting import Rewriting
 from scorekit._sql.prove.rule import View, aggregates_of
-from scorekit._sql.prove.rules import as_distinct, is_total, looks_at
+from scorekit._sql.prove.rules import as_distinct, looks_at
 from scorekit._sql.prove.scalars import in_order
 from scorekit._sql.prove.scope import (
     NOTHING,
@@ -45,6 +45,7 @@ from scorekit._sql.tree import (
     Select,
     SetOperation,
     Source,
+    Window,
     Windowed,
     conjuncts,
     defined_in,
@@ -407,6 +408,20 @@ _ARBITRARY: Final = frozenset(
     {"row_number", "ntile", "lag", "lead", "first_value", "last_value", "nth_value"}
 )
 """Window functions whose values rows that tie in the order may swap."""
+
+
+def is_total(window: Window, inner: Select, view: View) -> bool:
+    """Say whether the order of a window leaves no ties."""
+    given = view.rows_of(inner).determined(
+        inner.outputs[term.number]
+        for term in (*window.keys, *(item.value for item in window.items))
+        if isinstance(term, Place)
+    )
+    if inner.keys is not None:
+        return all(map(given, inner.keys))
+    if inner.aggregates:
+        return True
+    return all(map(given, inner.outputs)) if inner.distinct else given.everything()
 
 
 def _check_windows(query: Windowed, scope: Scope) -> Rests:
