@@ -1785,7 +1785,9 @@ def found_twice(select: Select, view: View) -> Node | None:
     for condition in conditions:
         these = rows_of_two(condition)
         key = _only_key(these, view) if these is not None else []
-        if these is None or not all(view.never_null(one, these.tables) for one in key):
+        if these is None or not key:
+            continue
+        if not all(view.never_null(one, these.tables) for one in key):
             continue
         others = [other for other in conditions if other != condition]
         copy, found = view.copied(these), _witness(these, select.tables, others, view)
@@ -1795,7 +1797,7 @@ def found_twice(select: Select, view: View) -> Node | None:
         (one,) = found.values() if found is not None else local_sources(copy.tables)
         same = conjunction(Comparison("=", mine, Column(one, mine.name)) for mine in key)
         rest = attrs.evolve(select, where=conjunction(others))
-        return and_where(rest, (Exists(and_where(these, (Not(same),))),)) if key else None
+        return and_where(rest, (Exists(and_where(these, (Not(same),))),))
     return None
 
 
