@@ -218,6 +218,7 @@ FIRING: dict[str, Sequence[str]] = {
     "NOT of a comparison or of NOT removed": [
         "SELECT NOT NOT pay < 2, NOT NOT pay FROM e",
         "SELECT id FROM e WHERE NOT NOT (pay <= 1 OR NOT NOT rank)",
+        "sqlite: SELECT id FROM d WHERE NOT (SELECT COUNT(*) FROM n WHERE n.a = d.size) > 1",
     ],
     "joins flattened": [
         "SELECT e.id, d.name, n.c FROM e LEFT JOIN d ON e.boss = d.id AND d.size > 1 LEFT JOIN n ON n.a = d.size",
@@ -510,6 +511,7 @@ FIRING: dict[str, Sequence[str]] = {
         "SELECT id, EXISTS (SELECT 1 FROM n WHERE n.a = d.id AND n.a > 1) FROM d WHERE NOT EXISTS (SELECT 1 FROM n, e WHERE n.a = d.id AND e.pay = n.a)",
         "SELECT id FROM d WHERE NOT EXISTS (SELECT 1 FROM n, n x WHERE n.a = d.size AND x.b > 1)",
         "SELECT id FROM e WHERE NOT EXISTS (SELECT 1 FROM n, n x WHERE n.a = e.pay AND (x.a = n.a OR x.a IS NULL AND n.a IS NULL) AND n.b < x.b)",
+        "SELECT id, EXISTS (SELECT 1 FROM n WHERE n.a = d.id AND (d.size > 1 OR d.size < 0)) FROM d",
     ],
     "aggregates of a subquery taken apart": [
         "SELECT id, (SELECT MAX(pay) - MIN(pay) FROM e WHERE e.boss = d.id) FROM d",
@@ -517,6 +519,7 @@ FIRING: dict[str, Sequence[str]] = {
         "postgres mysql any: SELECT id, (SELECT SUM(pay) FROM e WHERE e.id = d.size) FROM d",
         "SELECT id, (SELECT COUNT(*) WHERE size > 1) FROM d",
         "SELECT id FROM d WHERE (SELECT MAX(pay) FROM e WHERE e.id = d.size) > 1",
+        "SELECT id, (SELECT COUNT(*) FROM n WHERE n.a = d.id AND n.a > 1) FROM d",
     ],
     "condition of a subquery known around it removed": [
         "SELECT id, (SELECT COUNT(*) FROM n WHERE n.a = d.id AND d.id > 1) FROM d WHERE id > 1",
@@ -528,6 +531,10 @@ FIRING: dict[str, Sequence[str]] = {
         "SELECT DISTINCT (SELECT size FROM d WHERE d.id = e.boss AND d.size > e.rank) FROM e",
         "SELECT rank, COUNT(*) FROM e WHERE (SELECT size FROM d WHERE d.id = e.boss) > 1 GROUP BY rank",
         "SELECT n.a, e.pay, (SELECT size FROM d WHERE d.id = e.boss) FROM n LEFT JOIN e ON e.id = n.a",
+        "sqlite: SELECT id, (SELECT size + 1 FROM d WHERE d.id = e.boss) FROM e",
+        "sqlite: SELECT id, (SELECT CASE WHEN size > 1 THEN 2 END FROM d WHERE d.id = e.boss) FROM e",
+        "sqlite: SELECT id, (SELECT size + e.rank FROM d WHERE d.id = 1) FROM e",
+        "sqlite: SELECT (SELECT d.size FROM d WHERE d.id = e.boss AND d.size > w.b) FROM e LEFT JOIN n ON n.a = e.pay, n w",
     ],
     "grouped derived table to scalar subqueries": [
         "SELECT e.id, x.m, x.k FROM e, (SELECT MAX(a) AS m, COUNT(*) AS k FROM n) x",
@@ -682,6 +689,7 @@ FIRING: dict[str, Sequence[str]] = {
     "LIMIT after a join along a foreign key": [
         "SELECT d.name FROM d JOIN (SELECT d_id FROM e ORDER BY rank, id LIMIT 2) x ON x.d_id = d.id",
         "SELECT d.name, x.k FROM d JOIN (SELECT d_id, COUNT(*) AS k FROM e GROUP BY d_id ORDER BY COUNT(*) DESC LIMIT 1) x ON x.d_id = d.id",
+        "sqlite: SELECT d.name FROM (SELECT d_id FROM e ORDER BY rank, id LIMIT 2) x JOIN d ON x.d_id = d.id",
     ],
 }  # fmt: skip
 """Queries on which a rule must fire."""
@@ -1067,14 +1075,22 @@ NEAR: dict[str, Sequence[str]] = {
         "SELECT id FROM d WHERE EXISTS (SELECT pay FROM e EXCEPT SELECT a FROM n)",
         "SELECT id FROM d WHERE EXISTS (SELECT 1 FROM n, n x WHERE n.a = d.size AND x.b > n.b)",
         "SELECT id FROM d WHERE EXISTS (SELECT 1 FROM n WHERE n.a = d.size AND n.b > d.id)",
+        "sqlite: SELECT id FROM d WHERE EXISTS (SELECT 1 FROM n WHERE n.a = d.size AND d.id > 1 GROUP BY n.b HAVING COUNT(*) > 1)",
+        "mysql: SELECT id FROM d WHERE EXISTS (SELECT 1 FROM v WHERE v.t = d.name AND REPLACE(v.t, 'X', 'y') = 'y')",
     ],
     "aggregates of a subquery taken apart": [
         "SELECT id, (SELECT MAX(pay) FROM e WHERE e.boss = d.id) FROM d",
         "SELECT id, (SELECT COUNT(*) FROM n WHERE n.a = d.id) FROM d",
+        "mysql: SELECT id, (SELECT SUM(name) FROM d x WHERE x.id = d.size) FROM d",
+        "sqlite: SELECT id, (SELECT SUM(pay) FROM e WHERE e.id = d.size) FROM d",
+        "mysql: SELECT id, (SELECT COUNT(*) FROM v WHERE v.t = d.name AND REPLACE(v.t, 'X', 'y') = 'y') FROM d",
+        "sqlite: SELECT id, (SELECT COUNT(*) FROM n WHERE n.a = n.b AND n.a > 1) FROM d",
+        "sqlite: SELECT (SELECT MAX(x.a) - MIN(x.a) FROM (SELECT a FROM n ORDER BY b LIMIT 2) x) FROM d",
     ],
     "condition of a subquery known around it removed": [
         "SELECT id, (SELECT COUNT(*) FROM n WHERE n.a = d.id AND d.id > 1) FROM d WHERE size > 1",
         "SELECT id, (SELECT COUNT(*) FROM n WHERE n.b = d.id AND n.a > 1) FROM d WHERE id > 1",
+        "sqlite: SELECT id, (SELECT b FROM n WHERE n.a = d.id ORDER BY b LIMIT 1) FROM d WHERE id > 1",
     ],
     "single-row subquery to left join": [
         "SELECT e.id, (SELECT d.name FROM d WHERE d.id = e.boss AND d.size = (SELECT b FROM n LIMIT 1)) FROM e",
@@ -1083,6 +1099,8 @@ NEAR: dict[str, Sequence[str]] = {
         "SELECT id, (SELECT COALESCE(size, 1) FROM d WHERE d.id = e.boss) FROM e",
         "SELECT id, (SELECT size FROM d WHERE d.id = 1) FROM e",
         "SELECT pay, COUNT(*), (SELECT size FROM d WHERE d.id = e.pay) FROM e GROUP BY pay",
+        "sqlite: SELECT id, (SELECT e.rank FROM d WHERE d.id = e.boss) FROM e",
+        "sqlite: SELECT (SELECT e.pay WHERE e.rank > 1) FROM e",
     ],
     "grouped derived table to scalar subqueries": [
         "SELECT e.id, x.m, x.k FROM e, (SELECT MAX(a) AS m, 1 AS k FROM n WHERE b = (SELECT pay FROM e WHERE rank = 1)) x",
@@ -1114,6 +1132,8 @@ NEAR: dict[str, Sequence[str]] = {
         "SELECT d.id, COUNT(n.a) FROM d LEFT JOIN e ON e.pay = d.size LEFT JOIN n ON n.a = d.size GROUP BY d.id",
         "SELECT d.id, COUNT(n.a) FROM d LEFT JOIN n ON n.a = d.size WHERE n.a = 1 OR d.size = 1 GROUP BY d.id",
         "SELECT d.id, SUM(d.size) FROM d LEFT JOIN n ON n.a = d.size GROUP BY d.id",
+        "sqlite: SELECT d.id, COUNT(CASE WHEN d.size > 1 THEN 1 END) FROM d LEFT JOIN n ON n.a = d.size GROUP BY d.id",
+        "sqlite: SELECT d.id, COUNT(x.b) FROM d LEFT JOIN (SELECT a, b FROM n ORDER BY c LIMIT 2) x ON x.a = d.size GROUP BY d.id",
     ],
     "comparison with an aggregate to EXISTS": [
         "SELECT id FROM d WHERE (SELECT COUNT(*) FROM n WHERE n.a = d.size) > 1 OR (SELECT COUNT(*) FROM n WHERE n.a = d.size) <> 1",
@@ -1170,6 +1190,7 @@ NEAR: dict[str, Sequence[str]] = {
     "redundant EXISTS removed": [
         "SELECT id FROM d WHERE EXISTS (SELECT 1 FROM n WHERE n.a = d.size) AND (SELECT COUNT(*) FROM n WHERE n.a = d.size) < 2",
         "SELECT id FROM d WHERE EXISTS (SELECT 1 FROM n WHERE n.a = d.size) AND (SELECT COUNT(*) FROM n WHERE n.a = d.id) > 2",
+        "sqlite: SELECT id FROM d WHERE EXISTS (SELECT 1 FROM n WHERE n.a = d.size) AND ((SELECT MAX(b) FROM n WHERE n.a = d.size) > 1 OR (SELECT MAX(b) FROM n WHERE n.a = d.size) IS NULL)",
     ],
     "CASE of a subquery without rows removed": [
         "SELECT id, CASE WHEN EXISTS (SELECT 1 FROM n WHERE n.a = d.size) THEN (SELECT COUNT(*) FROM n WHERE n.a = d.size) END FROM d",
@@ -1298,6 +1319,17 @@ NEAR: dict[str, Sequence[str]] = {
         "SELECT d.name FROM d JOIN (SELECT d_id FROM e ORDER BY rank, id LIMIT 2) x ON x.d_id = d.id AND d.size > 1",
         "SELECT d.name FROM d JOIN (SELECT pay FROM e WHERE pay > 0 ORDER BY rank, id LIMIT 2) x ON x.pay = d.id",
         "SELECT e.id FROM e JOIN (SELECT d_id FROM e ORDER BY rank, id LIMIT 2) x ON x.d_id = e.d_id",
+        "sqlite: SELECT d.name FROM d JOIN (SELECT d_id FROM e ORDER BY rank, id LIMIT 2) x ON x.d_id + 1 = d.id",
+        "sqlite: SELECT d.name FROM d JOIN (SELECT pay, d_id FROM e WHERE pay > 0 ORDER BY rank, id LIMIT 2) x ON x.pay = d.id AND x.d_id = d.id",
+        "sqlite: SELECT DISTINCT d.name FROM d JOIN (SELECT d_id FROM e ORDER BY rank, id LIMIT 2) x ON x.d_id = d.id",
+        "sqlite: SELECT d.name, (SELECT a FROM n LIMIT 1) FROM d JOIN (SELECT d_id FROM e ORDER BY rank, id LIMIT 2) x ON x.d_id = d.id",
+        "sqlite: WITH c AS (SELECT d_id FROM e ORDER BY rank LIMIT 2) SELECT d.name FROM c x JOIN d ON d.id = x.d_id UNION ALL SELECT d.name FROM c y JOIN d ON d.id = y.d_id",
+        "sqlite: SELECT d.name FROM (d LEFT JOIN n ON n.a = d.size) JOIN (SELECT d_id FROM e ORDER BY rank, id LIMIT 2) x ON x.d_id = d.id",
+    ],
+    "full join to left join": [
+        "postgres: SELECT e.id, d.size FROM e FULL JOIN d ON e.rank = d.id AND e.d_id = d.id",
+        "postgres: SELECT e.id, d.size FROM e FULL JOIN d ON e.d_id = d.id AND e.rank = d.id",
+        "postgres: SELECT e.id, n.a FROM e FULL JOIN (d CROSS JOIN n) ON e.d_id = d.id",
     ],
 }  # fmt: skip
 """Queries on which a rule must not fire."""
@@ -1345,6 +1377,10 @@ SAME: dict[str, Sequence[tuple[str, str]]] = {
 APART: dict[str, Sequence[tuple[str, str]]] = {
     "nested aggregates merged": [
         ("SELECT SUM(x.k) / 2 FROM (SELECT a, b, COUNT(*) AS k FROM n GROUP BY a, b) x GROUP BY x.a", "SELECT COUNT(*) / 2 FROM n GROUP BY a"),
+    ],
+    "aggregates of a subquery taken apart": [
+        ("postgres: SELECT id, (SELECT AVG(pay) FROM e WHERE e.id = d.size) / 2 FROM d", "SELECT id, (SELECT pay FROM e WHERE e.id = d.size) / 2 FROM d"),
+        ("sqlite: SELECT name FROM d WHERE (SELECT MAX(t) FROM s WHERE s.t = d.name) = 5", "SELECT name FROM d WHERE (SELECT t FROM s WHERE s.t = d.name) = 5"),
     ],
 }  # fmt: skip
 """Queries that a rule must not make the same."""

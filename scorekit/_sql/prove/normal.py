@@ -8,7 +8,7 @@ ORDER BY sorts by is among the outputs, so that whatever keeps the outputs keeps
 
 from __future__ import annotations
 
-from typing import cast
+from typing import TypeGuard, cast
 
 import attrs
 
@@ -96,7 +96,7 @@ def unconverted(value: Scalar) -> Scalar:
     return unconverted(value.value) if isinstance(value, As) else value
 
 
-def exactly_one(query: Query) -> bool:
+def exactly_one(query: Query) -> TypeGuard[Select]:
     """Say whether a query gives one row always: it aggregates and does not group."""
     return (
         isinstance(query, Select)

@@ -146,18 +146,16 @@ def is_certain(condition: Node) -> bool:
 
 
 @rule("EXISTS subquery simplified", Exists)
-def existence(node: Exists, view: View) -> Node | None:
+def existence(node: Exists, _: View) -> Node | None:
     """EXISTS asks for rows, not for their values, number or order: so outputs, DISTINCT and a
     LIMIT go, and GROUP BY without HAVING, as a group has a row; an aggregate without GROUP BY
-    gives a row always, and where there is no table WHERE alone decides.
+    gives a row always.
     """
     query = node.query
     if isinstance(query, Sorted):
         return Exists(query.query) if query.limit != 0 and not query.offset else None
     if not isinstance(query, Select):
         return None
-    if not query.tables and query.plain and (view.mode == "filter" or is_certain(query.where)):
-        return query.where
     if query.keys is None and query.aggregates:
         return TRUE if query.having == TRUE else None
     keys = None if query.having == TRUE else query.keys
@@ -170,7 +168,7 @@ def exists_apart(node: Exists, view: View) -> Node | None:
     each other have rows each by themselves.
     """
     query = node.query
-    if not isinstance(query, Select) or not query.plain or query.outputs:
+    if not isinstance(query, Select) or not query.plain:
         return None
     given, inside = of_row_around(query, view)
     own = local_sources(query.tables)
@@ -183,6 +181,7 @@ def exists_apart(node: Exists, view: View) -> Node | None:
     outside = [
         c if view.mode == "filter" or is_certain(c) else Function("is", (c, TRUE))
         for c in outside
+        # spelling: what follows may be said again
         if not around.implies(c)
     ]
     return conjunction((*outside, *map(Exists, parts)))
@@ -278,6 +277,7 @@ def without_not(node: Not, view: View) -> Node | None:
     """
     inner = node.operand
     if isinstance(inner, Comparison) and not inner.may_be_nan:
+        # spelling: others may be turned, too
         return negated(inner) if any(map(value_over, (inner.left, inner.right))) else None
     known = isinstance(inner, Not) and (view.mode != "value" or is_boolean(inner.operand))
     return inner.operand if isinstance(inner, Not) and known else None
@@ -534,11 +534,13 @@ def _flat(tables: Iterable[Table]) -> tuple[list[Table], list[Scalar]]:
 def left_joined(left: list[Table], arm: Arm) -> list[Table]:
     """Return tables with an arm joined to those of them that its condition names."""
     used = arm.sources - {*local_sources((arm,))}
+    # spelling: more tables may stand on the left side
     needed = [table for table in left if not used.isdisjoint(local_sources((table,)))]
     rest = [table for table in left if table not in needed]
     if not needed:
         needed, rest = rest, []
     one = needed[0]
+    # spelling: left joins side by side may stand in one another
     if (
         len(needed) == 1
         and isinstance(one, LeftJoins)
@@ -1189,15 +1191,15 @@ def rows_for_single_groups(select: Select, view: View) -> Node | None:
 
 def _of_one_row(agg: Aggregate, rows: Rows) -> Scalar | None:
     this = agg.operand
+    # spelling: of what is never NULL the CASE below is 1, too
+    if this is None or (agg.function == "count" and rows.never_null(this)):
+        return ONE
     if agg.function == "count":
-        # spelling: of what is never NULL the CASE below is 1, too
-        if this is None or rows.never_null(this):
-            return ONE
         return Case((When(IsNull(this), integer(0)),), ONE)
     loose = rows.view.dialect in LOOSE_TYPES
-    if this is None or agg.function in ("min", "max"):
+    if agg.function in ("min", "max"):
         # what SQLite compares to a column it converts, but not what it compares to an aggregate
-        return As(agg.function, this) if loose and this is not None else this
+        return As(agg.function, this) if loose else this
     if agg.function not in ("sum", "avg") or rows.kind(this) not in NUMBERS:
         return None
     columns = {*found_in(this, Column)}
@@ -1364,7 +1366,7 @@ def single_aggregates(node: ScalarQuery, view: View) -> Node | None:
     is a subquery of its own; of at most one row it is the value there, or says if there is one.
     """
     query = node.query
-    if not isinstance(query, Select) or not exactly_one(query) or is_open(query):
+    if not exactly_one(query) or is_open(query):
         return None
     (output,) = query.outputs
     apart = view.rows_of(query).apart(query)
@@ -1394,10 +1396,9 @@ def known_around(select: Select, view: View) -> Node | None:
             query = scalar.query
             if not isinstance(query, Select):
                 continue
-            own = local_sources(query.tables)
             for condition in conjuncts(query.where):
                 rows = rows or view.rows_of(select)
-                if condition.sources and not uses(condition, own) and rows.implies(condition):
+                if rows.implies(condition):
                     kept = conjunction(c for c in conjuncts(query.where) if c != condition)
                     return replaced(select, {query: attrs.evolve(query, where=kept)})
     return None
@@ -1408,12 +1409,11 @@ def arms_for_scalars(select: Select, view: View) -> Node | None:
     """A subquery of at most one row is an optional side, NULL where it finds none."""
     parts = (select.where, *(() if select.keys or select.aggregates else select.outputs))
     found = dict.fromkeys(one for part in parts for one in outermost(part, ScalarQuery))
-    own = frozenset(local_sources(select.tables)) if found else ()
     for scalar in found:
         query, inside = scalar.query, view.inside(select.tables)
         if not isinstance(query, Select) or not query.plain or is_open(query):
             continue
-        its = local_sources(query.tables)
+        own, its = local_sources(select.tables), local_sources(query.tables)
         if not its or not uses(scalar, own) or not _null_with_its_row(query.outputs[0], its):
             continue
         if inside.rows_of(query).determined(()).everything():
@@ -1459,6 +1459,7 @@ def values_for_derived(select: Select, view: View) -> Node | None:
             tests, left, new = found
             there = replaced(conjunction((*left, *tests)), new)
             filled = {c: Case((When(there, value),)) for c, value in new.items()}
+            # spelling: CASE WHEN TRUE is its value
             return replaced(rest, filled if there != TRUE else new)
     return None
 
@@ -1552,6 +1553,7 @@ def values_for_groups(select: Select, view: View) -> Node | None:
                     return None
                 new[node] = other
     given.rely_on(local_sources(shown))
+    # spelling: what is asked of other rows may be asked there
     inside = [c for c in conjuncts(select.where) if uses(c, sources)]
     outside = [c for c in conjuncts(select.where) if c not in inside]
     those = Select(tuple(hidden), conjunction(inside))
@@ -1576,13 +1578,12 @@ def values_of_arms(select: Select, view: View) -> Node | None:
     """Likewise where the other tables are an optional side: no row of it makes aggregates of what
     is NULL there what they are of no rows, and COUNT(*) 1.
     """
-    arms = [*left_arms(select)] if select.keys is not None else []
-    given = view.rows_of(select).determined(select.keys or ()) if arms else None
-    for arm, rest in arms:
-        own = local_sources((arm,))
-        assert given is not None
+    if select.keys is None:
+        return None
+    for arm, rest in left_arms(select):
+        own, given = local_sources((arm,)), view.rows_of(select).determined(select.keys)
         others = [one for one in local_sources(select.tables) if one not in own]
-        if not given.sources.issuperset(others) or is_open(arm):
+        if is_open(arm) or not given.rely_on(others):
             continue
         those = Select(arm.tables, arm.condition)
         found: dict[Aggregate, Scalar] = {}
@@ -1593,7 +1594,7 @@ def values_of_arms(select: Select, view: View) -> Node | None:
             elif _null_with_its_row(agg.operand, own):
                 found[agg] = value
         without = of_groups(with_tables(select, rest), found)
-        if without.aggregates or uses(without, own) or not given.rely_on(others):
+        if without.aggregates or uses(without, own):
             continue
         whole = attrs.evolve(without, keys=None, having=TRUE)
         return and_where(whole, conjuncts(without.having))
