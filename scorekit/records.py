@@ -318,6 +318,14 @@ class Listing(Tabled, tuple[T, ...]):
 
     __slots__ = ()
 
+    def __repr__(self) -> str:
+        """Show them as a tuple does if that fits on a line, else their number and kind."""
+        whole = super().__repr__() if len(self) <= MAX_SHOWN else ""
+        if 0 < len(whole) <= SCREEN:
+            return whole
+        kinds = " or ".join(dict.fromkeys(type(one).__name__ for one in self))
+        return f"<{len(self)} {kinds}: print() shows them>"
+
     @overload
     def __getitem__(self, place: SupportsIndex, /) -> T: ...
 

@@ -25,7 +25,7 @@ from scorekit._core.checks import (
 from scorekit._core.columns import check_labels, names_of
 from scorekit._core.logs import log
 from scorekit._sheet.model import Fields, Sheet
-from scorekit._sheet.values import brief, estimate, level_of
+from scorekit._sheet.values import between, brief, estimate, level_of
 from scorekit._sql.messages import diagnose
 from scorekit.errors import shown
 from scorekit.intervals import Interval, interval_of_share
@@ -212,7 +212,7 @@ class SafetySummary(Record):
         if low == high:
             recall = f"recall {estimate(low, self.recall_interval)}"
         else:
-            recall = f"recall between {low:.4g} and {high:.4g} (verdicts are missing)"
+            recall = f"recall {between(low, high)} (verdicts are missing)"
         return [f"{recall}, {self.n_false_negatives} of {n_unsafe} unsafe queries not caught"]
 
 

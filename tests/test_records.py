@@ -313,6 +313,9 @@ def test_the_repr_of_a_report_only_counts_its_many_cases() -> None:
     assert ", cases=<2>, " in repr(few)
     fell = compare_reports(dict.fromkeys(range(500), 1), dict.fromkeys(range(500), 0))
     assert "regressions=<500>, " in repr(fell)
+    assert repr(fell.regressions) == "<500 CaseChange: print() shows them>"
+    assert repr(fell.regressions[:0]) == "()"
+    assert repr(few.cases[:1]).startswith("(CaseStatistics(case_id=")
 
 
 def test_what_json_holds_wrongly_is_an_input_error() -> None:
