@@ -108,7 +108,7 @@ def rubric_score(
         >>> result.scores, result.score
         ((0.625, -0.5), 0.0625)
         >>> print(rubric_score([5, 3, -4], [True, None, False]))
-        between 0.625 and 1 (1 of 1 not fully judged)
+        between 0.62 and 1 (1 of 1 not fully judged)
         >>> rubric_score([-4], [True])
         Traceback (most recent call last):
         ...
