@@ -162,7 +162,8 @@ def confidence_calibration(
         seed: Of the draws behind the interval of the score (count).
 
     Returns:
-        A frozen `ConfidenceCalibration`.
+        A frozen `ConfidenceCalibration`. Read *score* with its *interval*, *levels* and *warnings*
+        first.
 
     Raises:
         InputError: If there is no case, the columns differ in length, a level is not in
@@ -595,7 +596,8 @@ def calibration_error(
         confidence_level: Level of the intervals, in ``(0, 1)``.
 
     Returns:
-        A frozen `CalibrationError`.
+        A frozen `CalibrationError`. Read *score*, *bias* with its *bias_interval*, and
+        *n_attempts* first.
 
     Raises:
         InputError: If the columns are empty or differ in length, a confidence is outside

@@ -537,7 +537,7 @@ async def ascore_sql_case(*asked: Any, **options: Any) -> SqlCaseScore:
         options: As for `score_sql_case`; the judge is asked through ``ajudge``.
 
     Returns:
-        A frozen `SqlCaseScore`.
+        A frozen `SqlCaseScore`. Read *query_correctness*, *n_failed* and *audits* first.
 
     Raises:
         InputError: As `score_sql_case`.
@@ -570,7 +570,7 @@ def score_sql_case(*asked: Any, **options: Any) -> SqlCaseScore:  # noqa: D417 -
         engine: Runs the queries for evidence, as for `sql_equivalence`.
 
     Returns:
-        A frozen `SqlCaseScore`.
+        A frozen `SqlCaseScore`. Read *query_correctness*, *n_failed* and *audits* first.
 
     Raises:
         InputError: If an option is not among those of `score_sql_cases`, or a number is out of
@@ -1698,7 +1698,8 @@ async def ascore_sql_cases(*asked: Any, **options: Any) -> SqlReport:
         options: As for `score_sql_cases`; the judge is asked through ``ajudge``.
 
     Returns:
-        A frozen `SqlReport`.
+        A frozen `SqlReport`. Read *query_correctness_bounds*, *query_correctness* and *n_failed*
+        first.
 
     Raises:
         InputError: As `score_sql_cases`.
@@ -1746,7 +1747,8 @@ def score_sql_cases(*asked: Any, **options: Any) -> SqlReport:  # noqa: D417 - s
         engine: Runs the queries for evidence, as for `sql_equivalence`.
 
     Returns:
-        A frozen `SqlReport`.
+        A frozen `SqlReport`. Read *query_correctness_bounds*, *query_correctness* and *n_failed*
+        first.
 
     Raises:
         InputError: If there are no cases, two cases of one id expect different queries, an option

@@ -819,7 +819,7 @@ def code_report(
         quantiles: Shares in ``[0, 1]`` at which cost, latency and tokens are described.
 
     Returns:
-        A frozen `CodeReport`.
+        A frozen `CodeReport`. Read *models*, `CodeReport.failures` and *cases* first.
 
     Raises:
         InputError: If there are no samples, no *k*, or a case has too few attempts; if a number
@@ -896,7 +896,7 @@ def code_report_from_columns(
         quantiles: As for `code_report`.
 
     Returns:
-        A frozen `CodeReport`.
+        A frozen `CodeReport`. Read *models*, `CodeReport.failures` and *cases* first.
 
     Raises:
         InputError: As `code_report`, and if the columns differ in length, neither *compiled* nor

@@ -96,7 +96,7 @@ def rubric_score(
 
     Returns:
         A frozen `RubricScore`. An example with a criterion that nobody judged stays out of *score*
-        and counts in *bounds*.
+        and counts in *bounds*. Read *score* with its *interval*, *bounds* and *n_unjudged* first.
 
     Raises:
         InputError: If no example has positive points, the shapes differ, or a number is not
