@@ -374,7 +374,7 @@ class SqlCaseScore(Record):
         parts += [part for audit in self.audits for part in sections_of(audit)]
         parts.append(Fields(record=self, title="All fields", folded=True))
         scores = ", ".join(f"{name} {brief(result)}" for name, result in results.items())
-        return Sheet(f"SqlCaseScore of {self._name}", f"{self._name}: {scores}", parts)
+        return Sheet(f"Case {self._name}", f"{self._name}: {scores}", parts)
 
     @property
     def findings(self) -> tuple[str, ...]:

@@ -570,7 +570,7 @@ def test_a_notebook_shows_of_a_case_what_print_does() -> None:
         )
     )
     page = score._repr_html_()
-    assert "SqlCaseScore of &lt;count&gt;" in page
+    assert "Case &lt;count&gt;" in page
     for reason in ("refuted; generated returns (0), expected (1)", "missing pets"):
         assert f">{reason}</td>" in page
         assert reason in str(score)
