@@ -68,6 +68,13 @@ def misfit(
     return min((fault for part in parts for fault in faults(part)), default=None)
 
 
+def fits(query: Query, catalog: Catalog) -> bool:
+    """Say whether nothing speaks against a query that all databases read alike."""
+    parts = {*walk(query)}
+    planners = (Planner(catalog.schema, one, catalog.derived) for one in VERSIONS)
+    return not any(True for one in planners for part in parts for _ in one.faults(part))
+
+
 def not_run(sql: str, dialect: str | None, schema: SqlSchema | None) -> str | None:
     """Return why a text is no query that its database runs, or each of those that it may be of."""
     found: list[str] = []
