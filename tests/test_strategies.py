@@ -22,14 +22,7 @@ from hypothesis.errors import NoSuchExample
 from record_types import RECORDS
 
 import scorekit
-from scorekit import (
-    InputError,
-    Judge,
-    MissingExtraError,
-    Record,
-    Tally,
-    strategies,
-)
+from scorekit import InputError, Judge, MissingExtraError, Record, Tally, strategies
 
 FEW = settings(max_examples=15, suppress_health_check=[HealthCheck.too_slow])
 UNSHRUNK = settings(
