@@ -8,16 +8,17 @@ from typing import Any
 
 import pytest
 from sqlglot.dialects.dialect import Dialect
+from tests.sql_queries import pair
 
 from scorekit import sql_equivalence
 from scorekit._sql.alike import EVERYWHERE, DiffersError, Several, is_alike
 from scorekit._sql.catalog import Catalog
 from scorekit._sql.functions import VERSIONS
+from scorekit._sql.parsing import Script, parse
 from scorekit._sql.read import read_query
 from scorekit._sql.refute import reading
 from scorekit._sql.refute.expressions import UnfaithfulError
 from scorekit._sql.schema import read_schema
-from tests.sql_queries import pair
 
 TABLES = read_schema(
     "CREATE TABLE users (id INT PRIMARY KEY, name TEXT, age INT, city TEXT);"
