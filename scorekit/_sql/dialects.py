@@ -561,13 +561,14 @@ def _shape(  # noqa: PLR0911
         for before, word in pairwise(words)
         if before.token_type == TokenType.ALIAS
     }
-    selects = sum(isinstance(node, exp.Select) for node in tree.walk())
+    nodes = list(tree.walk())
+    selects = sum(isinstance(node, exp.Select) for node in nodes)
     if selects > kinds[TokenType.SELECT] and dialect != "duckdb":
         return f"{name} may not have a query without SELECT"
-    arrays = sum(isinstance(node, exp.Array) for node in tree.walk())
+    arrays = sum(isinstance(node, exp.Array) for node in nodes)
     if dialect == "postgres" and arrays > sum(word.text.upper() == "ARRAY" for word in words):
         return f"{name} may not have an array without the word ARRAY"
-    for node in tree.walk():
+    for node in nodes:
         for what, shape in _shapes(node):
             if dialect in shape.lacked.split():
                 return f"{name} may not have {what}"

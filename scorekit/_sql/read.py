@@ -103,6 +103,8 @@ class Reading:
     """Of its outputs; empty where one has none."""
     assumptions: frozenset[str]
     """Sentences, each of what the meaning of a name or an operator rests upon."""
+    derived: dict[Source, Query] = attrs.field(factory=dict[Source, Query], eq=False)
+    """The queries that its derived tables are."""
 
 
 MAX_READ: Final = 20_000
@@ -129,7 +131,7 @@ def read_query(tree: exp.Expr, catalog: Catalog) -> Reading:
     columns = {node for node in walk(query) if isinstance(node, Column)}
     if any(found.kind == "collated" for found in map(catalog.column, columns) if found):
         raise UnreadError("a column has a collation of its own")  # which of two decides?
-    return Reading(query, block.names, frozenset(reader.assumptions))
+    return Reading(query, block.names, frozenset(reader.assumptions), catalog.derived)
 
 
 @attrs.frozen

@@ -130,11 +130,12 @@ def search(
     """
     steps = Steps()
     exhausted = False
-    trees = first, second
     try:
-        readings = readings or tuple(read_query(tree, Catalog(schema, dialect)) for tree in trees)
+        readings = readings or tuple(
+            read_query(tree, Catalog(schema, dialect)) for tree in (first, second)
+        )
         found = _proof(
-            readings, trees, schema, dialect, semantics, steps, column_order, row_order, tolerance
+            readings, schema, dialect, semantics, steps, column_order, row_order, tolerance
         )
         return found or Unproved(exhausted=steps.spare < 0)
     except (UnsupportedError, UnreadError, RecursionError) as error:
@@ -148,7 +149,6 @@ def search(
 
 def _proof(  # noqa: PLR0917 - those of `search`
     readings: tuple[Reading, ...],
-    trees: tuple[exp.Expr, exp.Expr],
     schema: SqlSchema | None,
     dialect: str | None,
     semantics: str,
@@ -193,7 +193,9 @@ def _proof(  # noqa: PLR0917 - those of `search`
     shown = tuple(dict.fromkeys((*names, COMPARED)))
     close = tolerance >= ROUNDING
     flips = [False, True]
-    if trees[0].sql() > trees[1].sql():  # so that the answer does not depend on which comes first
+    if (
+        queries[0].order > queries[1].order
+    ):  # so that the answer does not depend on which comes first
         flips.reverse()
     for flipped in flips:  # one may be read in terms of the other
         pair = normal[flipped], normal[not flipped]

@@ -14,7 +14,7 @@ from scorekit._sql.alike import EVERYWHERE, DiffersError, is_alike
 from scorekit._sql.catalog import Catalog, normal_name, rules_of
 from scorekit._sql.dialects import has_all, unknown, versions
 from scorekit._sql.functions import VERSIONS, database_of
-from scorekit._sql.operands import fits, misfit
+from scorekit._sql.operands import faults_of, misfit
 from scorekit._sql.parsing import (
     MAX_WORDS,
     RETRIED_CHARS,
@@ -133,9 +133,20 @@ def read_texts(texts: tuple[str, str], schema: SqlSchema | None, dialect: str | 
     if dialect is not None:
         pair = read_pair(texts, dialect)
         notes = fold_names(pair, schema, dialect)
-        notes += check_known(pair, schema, dialect)
-        return Texts(lambda: {dialect: pair}, (), pair, notes)
+        readings = _read_both(pair, schema, dialect)
+        notes += check_known(pair, schema, dialect, readings=readings)
+        return Texts(lambda: {dialect: pair}, (), pair, notes, readings)
     return _read_alike(texts, schema) or _read_everywhere(texts, schema)
+
+
+def _read_both(pair: Pair, schema: SqlSchema | None, dialect: str) -> tuple[Reading, ...]:
+    """Return what two queries mean, nothing where they are one or that is not known of both."""
+    if _same_words(*pair.words):
+        return ()
+    try:
+        return tuple(read_query(tree, Catalog(schema, dialect)) for tree in pair[:2])
+    except UnreadError:
+        return ()
 
 
 def check_short(texts: Sequence[str]) -> None:
@@ -190,12 +201,13 @@ def _read_alike(texts: tuple[str, str], schema: SqlSchema | None) -> Texts | Non
         pair = read_pair(texts, _PLAIN)
         _lower_names(pair)
         neutral = _spelled(pair, *VERSIONS)
-        catalogs = Catalog(schema, EVERYWHERE), Catalog(schema, EVERYWHERE)
-        readings = tuple(map(read_query, neutral[:2], catalogs))
-        taken = not _same_words(*pair.words) and all(
-            _has_plain_signs(words, tree) and has_all(words, tree) and fits(reading.query, catalog)
-            for words, tree, reading, catalog in zip(
-                pair.words, pair[:2], readings, catalogs, strict=True
+        readings = tuple(read_query(tree, Catalog(schema, EVERYWHERE)) for tree in neutral[:2])
+        taken = (
+            not _same_words(*pair.words)
+            and all(map(_has_plain_signs, pair.words, pair[:2]))
+            and all(map(has_all, pair.words, pair[:2]))
+            and not any(
+                True for read in readings for one in VERSIONS for _ in faults_of(read, one, schema)
             )
         )
     except (UnfaithfulError, UnreadError, DiffersError):
@@ -340,6 +352,7 @@ def check_known(
     dialect: str | None,
     *,
     reserved: bool = True,
+    readings: tuple[Reading, ...] = (),
 ) -> tuple[str, ...]:
     """
     Refuse queries with something that the database of a dialect may not have.
@@ -363,11 +376,11 @@ def check_known(
     if dialect not in VERSIONS:
         described = map(database_of, VERSIONS)
         return (f"{dialect} takes both queries: known only of {', '.join(described)}",)
-    for own, tree, which in zip(pair.words, pair[:2], ORDINALS, strict=True):
+    for i, (own, tree, which) in enumerate(zip(pair.words, pair[:2], ORDINALS, strict=True)):
         lacking = unknown(own, tree, dialect, reserved=reserved)
         if lacking is not None:
             raise UnfaithfulError(f"in the {which} query, {lacking}")
-        fault = misfit(tree, dialect, schema)
+        fault = misfit(tree, dialect, schema, reading=readings[i] if readings else None)
         if fault is not None:
             raise UnfaithfulError(f"{database_of(dialect)} may refuse the {which} query: {fault}")
     needed = (versions(*read, dialect) for read in zip(pair.words, pair[:2], strict=True))
