@@ -14,6 +14,8 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from outcomes import failure, present
+from refusals import Refusal, refusals
 from sqlglot.dialects.dialect import Dialect
 
 from scorekit import SqlCase, score_sql_case, score_sql_cases, strategies
@@ -139,48 +141,41 @@ WORKED = [
 
 
 @pytest.mark.parametrize(("sql", "columns"), WORKED, ids=range(len(WORKED)))
-@pytest.mark.parametrize("schema", [SCHEMA, DEFINITIONS], ids=["mapping", "text"])
-def test_worked_cases(sql: str, columns: str, schema: Any) -> None:
+def test_worked_cases(sql: str, columns: str) -> None:
     """Names by scope, each table's columns apart."""
-    assert read(sql, schema=schema) == tuple(columns.split())
+    assert read(sql) == read(sql, schema=DEFINITIONS) == tuple(columns.split())
 
 
-@pytest.mark.parametrize(
-    ("sql", "tables"),
-    [
-        ("SELECT * FROM users", ["users"]),
-        ("SELECT o.* FROM users u, orders o", ["orders"]),
-        ("SELECT * FROM (SELECT * FROM users) x JOIN orders ON x.id = user_id", ["users", "orders"]),
-        ("TABLE users", ["users"]),
-        ("SELECT COUNT(DISTINCT u.*) FROM users u", ["users"]),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("sql", "tables"), [
+    ("SELECT * FROM users", ["users"]),
+    ("SELECT o.* FROM users u, orders o", ["orders"]),
+    ("SELECT * FROM (SELECT * FROM users) x JOIN orders ON x.id = user_id", ["users", "orders"]),
+    ("TABLE users", ["users"]),
+    ("SELECT COUNT(DISTINCT u.*) FROM users u", ["users"]),
+])  # fmt: skip
 def test_a_star_reads_every_column(sql: str, tables: list[str]) -> None:
     """Of the tables it stands for, once."""
     assert read(sql) == all_of(*tables)
 
 
-@pytest.mark.parametrize(
-    ("sql", "dialect", "columns"),
-    [
-        ('SELECT id FROM users WHERE name = "Bob"', "sqlite", "users.id users.name"),
-        ('SELECT id FROM users WHERE name = "Bob"', "postgres", "users.bob users.id users.name"),
-        ("SELECT name FROM items WHERE sku IN users", "duckdb", "items.name items.sku items.users"),
-        ("SELECT sku FROM items WHERE sku IN users", "sqlite", " ".join(["items.sku", *all_of("users")])),
-        ("SELECT x, y FROM users u, UNNEST(u.name) AS x, u.age AS y", "bigquery", "users.age users.name"),
-        ("SELECT x, o FROM users u, UNNEST(name) AS x WITH OFFSET AS o", "bigquery", "users.name"),
-        ("SELECT c FROM users LATERAL VIEW explode(name) e AS c", "hive", "users.name"),
-        ("SELECT g, name FROM users, generate_series(1, age) AS g", "postgres", "users.age users.name"),
-        ("SELECT * EXCLUDE (name) FROM users", "duckdb", "users.age users.id"),
-        ("SELECT u FROM users, unnest(name) AS u", "postgres", "users.name"),
-        ("SELECT * EXCEPT (name) REPLACE (age + 1 AS id) FROM users", "bigquery", "users.age users.id"),
-        ("SELECT list_transform(name, x -> x + id) FROM users", "duckdb", "users.id users.name"),
-        ("UPDATE x SET v = 1 FROM users AS x JOIN orders o ON o.id = x.age", "tsql", "orders.id users.age"),
-        ("DELETE x FROM users AS x JOIN orders o ON o.id = x.age", "mysql", "orders.id users.age"),
-        (UPSERT, "postgres", "users.age"),
-        ("WITH c AS (SELECT id FROM users UNION ALL SELECT id FROM c) SELECT id FROM c", "tsql", "users.id"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("sql", "dialect", "columns"), [
+    ('SELECT id FROM users WHERE name = "Bob"', "sqlite", "users.id users.name"),
+    ('SELECT id FROM users WHERE name = "Bob"', "postgres", "users.bob users.id users.name"),
+    ("SELECT name FROM items WHERE sku IN users", "duckdb", "items.name items.sku items.users"),
+    ("SELECT sku FROM items WHERE sku IN users", "sqlite", " ".join(["items.sku", *all_of("users")])),
+    ("SELECT x, y FROM users u, UNNEST(u.name) AS x, u.age AS y", "bigquery", "users.age users.name"),
+    ("SELECT x, o FROM users u, UNNEST(name) AS x WITH OFFSET AS o", "bigquery", "users.name"),
+    ("SELECT c FROM users LATERAL VIEW explode(name) e AS c", "hive", "users.name"),
+    ("SELECT g, name FROM users, generate_series(1, age) AS g", "postgres", "users.age users.name"),
+    ("SELECT * EXCLUDE (name) FROM users", "duckdb", "users.age users.id"),
+    ("SELECT u FROM users, unnest(name) AS u", "postgres", "users.name"),
+    ("SELECT * EXCEPT (name) REPLACE (age + 1 AS id) FROM users", "bigquery", "users.age users.id"),
+    ("SELECT list_transform(name, x -> x + id) FROM users", "duckdb", "users.id users.name"),
+    ("UPDATE x SET v = 1 FROM users AS x JOIN orders o ON o.id = x.age", "tsql", "orders.id users.age"),
+    ("DELETE x FROM users AS x JOIN orders o ON o.id = x.age", "mysql", "orders.id users.age"),
+    (UPSERT, "postgres", "users.age"),
+    ("WITH c AS (SELECT id FROM users UNION ALL SELECT id FROM c) SELECT id FROM c", "tsql", "users.id"),
+])  # fmt: skip
 def test_dialects_differ(sql: str, dialect: str, columns: str) -> None:
     """What is a column in one dialect is a text, a table or an array in another."""
     assert set(read(sql, dialect)) == set(columns.split())
@@ -194,25 +189,22 @@ def test_a_schema_with_qualified_tables() -> None:
     assert read("SELECT * FROM users", schema=schema) == ("users.*",)
 
 
-@pytest.mark.parametrize(
-    ("generated", "expected", "score", "missing", "unexpected"),
-    [
-        ("SELECT id FROM Users", ["ID"], 1.0, (), ()),
-        ("SELECT id FROM users", ["public.users.id"], 1.0, (), ()),
-        ("SELECT id, age FROM users", ['"Users"."Id"', "`users`.[Age]"], 1.0, (), ()),
-        ("SELECT id FROM users", ["orders.id"], 0.0, ("orders.id",), ("users.id",)),
-        ("SELECT u.id, o.id FROM users u, orders o", ["id"], 0.5, (), ("users.id",)),
-        ("SELECT id, name FROM users", "SELECT name FROM users", 0.5, (), ("users.id",)),
-        ("SELECT 1", [], 1.0, (), ()),
-        ("SELECT COUNT(*) FROM users", "SELECT COUNT(*) FROM orders", 1.0, (), ()),
-        ("SELECT 1", ["a"], 0.0, ("a",), ()),
-        # a name that no table has is not the column of another table
-        ("SELECT foo FROM users, orders", ["x.foo"], 0.0, ("x.foo",), ("foo",)),
-        ("SELECT foo FROM users, orders", ["foo"], 1.0, (), ()),
-        ("SELECT id FROM users", "SELECT users.id, foo FROM users, orders", 0.5, ("foo",), ()),
-        ("SELECT sku FROM users, orders", "SELECT sku FROM items", 0.0, ("items.sku",), ("sku",)),
-    ],
-)
+@pytest.mark.parametrize(("generated", "expected", "score", "missing", "unexpected"), [
+    ("SELECT id FROM Users", ["ID"], 1.0, (), ()),
+    ("SELECT id FROM users", ["public.users.id"], 1.0, (), ()),
+    ("SELECT id, age FROM users", ['"Users"."Id"', "`users`.[Age]"], 1.0, (), ()),
+    ("SELECT id FROM users", ["orders.id"], 0.0, ("orders.id",), ("users.id",)),
+    ("SELECT u.id, o.id FROM users u, orders o", ["id"], 0.5, (), ("users.id",)),
+    ("SELECT id, name FROM users", "SELECT name FROM users", 0.5, (), ("users.id",)),
+    ("SELECT 1", [], 1.0, (), ()),
+    ("SELECT COUNT(*) FROM users", "SELECT COUNT(*) FROM orders", 1.0, (), ()),
+    ("SELECT 1", ["a"], 0.0, ("a",), ()),
+    # a name that no table has is not the column of another table
+    ("SELECT foo FROM users, orders", ["x.foo"], 0.0, ("x.foo",), ("foo",)),
+    ("SELECT foo FROM users, orders", ["foo"], 1.0, (), ()),
+    ("SELECT id FROM users", "SELECT users.id, foo FROM users, orders", 0.5, ("foo",), ()),
+    ("SELECT sku FROM users, orders", "SELECT sku FROM items", 0.0, ("items.sku",), ("sku",)),
+])  # fmt: skip
 def test_accuracy(
     generated: str,
     expected: Any,
@@ -230,16 +222,13 @@ def test_accuracy(
 NO_SCHEMA = "is unknown without a schema"
 
 
-@pytest.mark.parametrize(
-    ("sql", "message"),
-    [
-        ("SELECT * FROM t", "which columns 't' has is not known"),
-        ("SELECT a FROM (SELECT * FROM t)", "which columns 't' has is not known"),
-        ("SELECT a FROM t, u", f"the table of 'a' {NO_SCHEMA}"),
-        ("SELECT t.a FROM t WHERE t.b IN (SELECT c FROM u)", f"the table of 'c' {NO_SCHEMA}"),
-        ("SELECT t.a FROM t NATURAL JOIN u", f"the columns of a NATURAL JOIN {NO_SCHEMA}"),
-    ],
-)
+@pytest.mark.parametrize(("sql", "message"), [
+    ("SELECT * FROM t", "which columns 't' has is not known"),
+    ("SELECT a FROM (SELECT * FROM t)", "which columns 't' has is not known"),
+    ("SELECT a FROM t, u", f"the table of 'a' {NO_SCHEMA}"),
+    ("SELECT t.a FROM t WHERE t.b IN (SELECT c FROM u)", f"the table of 'c' {NO_SCHEMA}"),
+    ("SELECT t.a FROM t NATURAL JOIN u", f"the columns of a NATURAL JOIN {NO_SCHEMA}"),
+])  # fmt: skip
 @pytest.mark.parametrize("schema", [None, "users: id, name"])
 def test_what_needs_a_schema_is_never_guessed(sql: str, message: str, schema: str | None) -> None:
     """On either side: the model is not to blame, so that there is no score."""
@@ -251,41 +240,35 @@ def test_what_needs_a_schema_is_never_guessed(sql: str, message: str, schema: st
         assert result.error.message == f"{side}: {message}"
 
 
-@pytest.mark.parametrize(
-    ("sql", "columns"),
-    [
-        ("SELECT a FROM t WHERE b > 1 ORDER BY c", "t.a t.b t.c"),
-        ("SELECT x.a, y.b FROM t AS x, u AS y", "t.a u.b"),
-        ("SELECT a FROM t JOIN u USING (a)", "t.a u.a"),
-        ("SELECT t.col.field FROM t", "t.col"),
-        ("SELECT a FROM (SELECT a, b FROM t) x", "t.a t.b"),
-        ("SELECT COUNT(*) FROM t", ""),
-        ("SELECT a FROM t WHERE EXISTS (SELECT * FROM u WHERE u.a = t.a)", "t.a u.a"),
-        ("SELECT n FROM (SELECT a AS n FROM t) x, (SELECT u.b FROM u) y", "t.a u.b"),
-        ("SELECT x.n FROM (SELECT a AS n FROM t) x WHERE 1 IN (SELECT c FROM u)", "t.a u.c"),
-    ],
-)
+@pytest.mark.parametrize(("sql", "columns"), [
+    ("SELECT a FROM t WHERE b > 1 ORDER BY c", "t.a t.b t.c"),
+    ("SELECT x.a, y.b FROM t AS x, u AS y", "t.a u.b"),
+    ("SELECT a FROM t JOIN u USING (a)", "t.a u.a"),
+    ("SELECT t.col.field FROM t", "t.col"),
+    ("SELECT a FROM (SELECT a, b FROM t) x", "t.a t.b"),
+    ("SELECT COUNT(*) FROM t", ""),
+    ("SELECT a FROM t WHERE EXISTS (SELECT * FROM u WHERE u.a = t.a)", "t.a u.a"),
+    ("SELECT n FROM (SELECT a AS n FROM t) x, (SELECT u.b FROM u) y", "t.a u.b"),
+    ("SELECT x.n FROM (SELECT a AS n FROM t) x WHERE 1 IN (SELECT c FROM u)", "t.a u.c"),
+])  # fmt: skip
 def test_what_needs_no_schema(sql: str, columns: str) -> None:
     """One table, or qualified names."""
     assert read(sql, schema=None) == tuple(columns.split())
 
 
-@pytest.mark.parametrize(
-    ("sql", "kind", "origin", "message"),
-    [
-        ("SELECT id FROM users, orders", "ambiguous", "output", "'id' is a column of users and orders"),
-        ("SELECT id FROM (SELECT id FROM users), (SELECT id FROM orders)", "ambiguous", "output", "'id' is a column of a subquery and a subquery"),
-        ("SELECT foo FROM nowhere, nada", "unknown_table", "output", "the table of 'foo' is unknown: the schema has no 'nowhere'"),
-        ("SELECT * FROM users PIVOT (SUM(age) FOR name IN ('x'))", "unsupported_clause", "instrument", "PIVOT and UNPIVOT are not looked into"),
-        ("SELECT id FROM users AS u(a, b)", "unsupported_clause", "instrument", "a table's columns are renamed"),
-        ("SELECT a FROM (users) AS u(a, b)", "unsupported_clause", "instrument", "a table's columns are renamed"),
-        ("SELECT x.id FROM (users JOIN items ON id = order_id) AS x", "unsupported_clause", "instrument", "a table's columns are renamed"),
-        ("SELECT foo FROM users, f(1) AS a, f(2) AS b", "unsupported_clause", "instrument", "the table of 'foo' is unknown beside a function that returns a table"),
-        ("SELECT * FROM users MATCH_RECOGNIZE (PATTERN (a+) DEFINE a AS age > 1)", "unsupported_clause", "instrument", "MATCH_RECOGNIZE is not looked into"),
-        ("SELECT (1", "parse", "output", "Expecting ). Line 1, column 9."),
-        ("", "empty", "output", "there is no SQL to parse"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("sql", "kind", "origin", "message"), [
+    ("SELECT id FROM users, orders", "ambiguous", "output", "'id' is a column of users and orders"),
+    ("SELECT id FROM (SELECT id FROM users), (SELECT id FROM orders)", "ambiguous", "output", "'id' is a column of a subquery and a subquery"),
+    ("SELECT foo FROM nowhere, nada", "unknown_table", "output", "the table of 'foo' is unknown: the schema has no 'nowhere'"),
+    ("SELECT * FROM users PIVOT (SUM(age) FOR name IN ('x'))", "unsupported_clause", "instrument", "PIVOT and UNPIVOT are not looked into"),
+    ("SELECT id FROM users AS u(a, b)", "unsupported_clause", "instrument", "a table's columns are renamed"),
+    ("SELECT a FROM (users) AS u(a, b)", "unsupported_clause", "instrument", "a table's columns are renamed"),
+    ("SELECT x.id FROM (users JOIN items ON id = order_id) AS x", "unsupported_clause", "instrument", "a table's columns are renamed"),
+    ("SELECT foo FROM users, f(1) AS a, f(2) AS b", "unsupported_clause", "instrument", "the table of 'foo' is unknown beside a function that returns a table"),
+    ("SELECT * FROM users MATCH_RECOGNIZE (PATTERN (a+) DEFINE a AS age > 1)", "unsupported_clause", "instrument", "MATCH_RECOGNIZE is not looked into"),
+    ("SELECT (1", "parse", "output", "Expecting ). Line 1, column 9."),
+    ("", "empty", "output", "there is no SQL to parse"),
+])  # fmt: skip
 def test_what_cannot_be_told_has_a_kind(
     sql: str, kind: str, origin: str, message: str, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -302,11 +285,9 @@ def test_what_cannot_be_told_has_a_kind(
 def test_a_reference_that_cannot_be_read_is_no_fault_of_the_model() -> None:
     """Some of Spider's do not parse; the pair has no score."""
     result = column_accuracy("SELECT id FROM users", "SELECT id FROM users WHERE id ! = 3")
-    assert result.error is not None
-    assert (result.error.origin, result.error.kind) == ("instrument", "parse")
+    assert failure(result.error) == "instrument: parse"
     ambiguous = column_accuracy("SELECT 1", "SELECT id FROM users, orders", schema=SCHEMA)
-    assert ambiguous.error is not None
-    assert (ambiguous.error.origin, ambiguous.error.kind) == ("instrument", "ambiguous")
+    assert failure(ambiguous.error) == "instrument: ambiguous"
 
 
 def test_quoted_text_of_sqlite_without_a_schema() -> None:
@@ -314,36 +295,31 @@ def test_quoted_text_of_sqlite_without_a_schema() -> None:
     sql = 'SELECT a FROM t WHERE b = "Bob"'
     assert read(sql, schema=None) == ("t.a", "t.b", "t.bob")
     result = column_accuracy(sql, [], dialect="sqlite")
-    assert result.error is not None
-    assert result.error.message == "generated: the table of 'bob' is unknown without a schema"
+    assert (
+        present(result.error).message
+        == "generated: the table of 'bob' is unknown without a schema"
+    )
 
 
-@pytest.mark.parametrize(
-    ("arguments", "options", "error", "message"),
-    [
-        ((None, []), {}, TypeError, "generated must be a string ('' scores 0: a model without an answer), got None"),
-        (("x", "users.id"), {}, InputError, "expected must be SQL, or names in a list, got 'users.id'"),
-        (("x", ""), {}, InputError, "expected must be SQL, or names in a list, got ''"),
-        (("x", ["SELECT a"]), {}, InputError, "expected must be SQL, or names in a list, got ('select a',)"),
-        (("x", 3), {}, TypeError, "expected must be an iterable of strings, got 3"),
-        (("x", {"a": 1}), {}, TypeError, "expected must be an iterable of strings, got {'a': 1}"),
-        (("x", [1]), {}, TypeError, "expected[0] must be a non-empty string, got 1"),
-        (("x", [""]), {}, InputError, "expected[0] must be a non-empty string, got ''"),
-        (("x", []), {"dialect": 3}, TypeError, "dialect must be a non-empty string, got 3"),
-        (("x", []), {"schema": 3}, TypeError, "schema must be text or a mapping from table to column to type, got 3"),
-        (("x", []), {"schema": {"t": {}}}, InputError, "schema['t'] must be a non-empty mapping from column to type, got {}"),
-        (("x", []), {"schema": {"t": "a"}}, TypeError, "schema['t'] must be a non-empty mapping from column to type, got 'a'"),
-        (("x", []), {"schema": {"t": {"a": []}}}, TypeError, "schema['t']['a'] must be a string, got []"),
-        (("x", []), {"schema": {"t": {"a": "int", "A": "int"}}}, InputError, "schema['t'] must be a mapping whose columns differ in more than case, got 'A'"),
-    ],
-)  # fmt: skip
-def test_errors(
-    arguments: Any, options: dict[str, Any], error: type[Exception], message: str
-) -> None:
+@refusals("""
+    generated=None -> TypeError: generated must be a string ('' scores 0: a model without an answer), got None
+    expected="users.id" -> InputError: expected must be SQL, or names in a list, got 'users.id'
+    expected="" -> InputError: expected must be SQL, or names in a list, got ''
+    expected=["SELECT a"] -> InputError: expected must be SQL, or names in a list, got ('select a',)
+    expected=3 -> TypeError: expected must be an iterable of strings, got 3
+    expected={"a": 1} -> TypeError: expected must be an iterable of strings, got {'a': 1}
+    expected=[1] -> TypeError: expected[0] must be a non-empty string, got 1
+    expected=[""] -> InputError: expected[0] must be a non-empty string, got ''
+    dialect=3 -> TypeError: dialect must be a non-empty string, got 3
+    schema=3 -> TypeError: schema must be text or a mapping from table to column to type, got 3
+    schema={"t": {}} -> InputError: schema['t'] must be a non-empty mapping from column to type, got {}
+    schema={"t": "a"} -> TypeError: schema['t'] must be a non-empty mapping from column to type, got 'a'
+    schema={"t": {"a": []}} -> TypeError: schema['t']['a'] must be a string, got []
+    schema={"t": {"a": "int", "A": "int"}} -> InputError: schema['t'] must be a mapping whose columns differ in more than case, got 'A'
+""")
+def test_errors(wrong: Refusal) -> None:
     """The caller's own mistakes raise."""
-    with pytest.raises(error) as caught:
-        column_accuracy(*arguments, **options)
-    assert str(caught.value) == message
+    wrong.by(column_accuracy, generated="x", expected=[])
 
 
 def test_too_many_names() -> None:
@@ -458,20 +434,9 @@ def test_aliases_of_tables_do_not_matter(u: str, o: str) -> None:
 
 
 PIECES = [
-    *"()[]{}`'\"-+~;,.*<>@#$\n\x00\ud800é ",
-    *[
-        "SELECT ",
-        " FROM ",
-        " JOIN ",
-        " USING (",
-        "WITH ",
-        " AS (",
-        " UNION ",
-        "users",
-        "id",
-        "CASE ",
-    ],
-]
+    *"()[]{}`'\"-+~;,.*<>@#$\n\x00\ud800é ", "SELECT ", " FROM ", " JOIN ", " USING (", "WITH ",
+    " AS (", " UNION ", "users", "id", "CASE ",
+]  # fmt: skip
 HOSTILE = st.lists(st.sampled_from(PIECES), max_size=60).map("".join) | st.text(
     st.characters(exclude_categories=()), max_size=60
 )
@@ -582,6 +547,5 @@ def test_a_query_reads_the_columns_that_it_reads(sql: str) -> None:
 def test_an_expected_query_that_cannot_be_read_is_no_ones_score(generated: str) -> None:
     """Whatever was generated: there is nothing to measure it against."""
     error = column_accuracy(generated, "SELECT (").error
-    assert error is not None
-    assert (error.origin, error.kind) == ("instrument", "parse")
+    assert failure(error) == "instrument: parse"
     assert error.message.startswith("expected: ")
