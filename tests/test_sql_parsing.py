@@ -5,9 +5,7 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import logging
-import subprocess
 import sys
 import threading
 import traceback
@@ -18,6 +16,7 @@ import sqlglot.parser
 from hypothesis import given
 from hypothesis import strategies as st
 from outcomes import present
+from small_stack import survives
 from sqlglot import exp
 from sqlglot.dialects.dialect import Dialect
 
@@ -311,41 +310,32 @@ UNITS = [
     ("", "SET a = ", ""),
     ("", "`", ""),
     ("", "\0", ""),
+    ("", "SELECT * FROM ", ""),
+    ("", "SELECT 1 WHERE 1 IN (", ""),
+    ("", "WITH a AS (", ""),
+    ("", "SELECT 1 BETWEEN ", ""),
+    ("", "EXPLAIN ", ""),
+    ("", "/*", ""),
+    ("SELECT ", "DISTINCT ", ""),
+    ("SELECT ", "x.", "x"),
+    ("SELECT x", "::int", ""),
+    ("SELECT 1 FROM a", " PIVOT (", ""),
 ]
-PROGRAM = """
-import json, sys, threading
-from scorekit.errors import SqlError
-from scorekit.tables import extract_tables
-
-def run():
-    for text in texts:
-        for dialect in ("doris", "clickhouse", "bigquery"):
-            try:
-                extract_tables(text, dialect=dialect)
-            except SqlError as error:
-                assert len(str(error)) < 600
-    print("survived")
-
-texts = json.load(sys.stdin)
-threading.stack_size(512 * 1024)
-thread = threading.Thread(target=run)
-thread.start()
-thread.join()
-"""
+WIDE = [
+    "SELECT 1 WHERE " + " OR ".join(f"a = {i}" for i in range(10_000)),
+    f"SELECT 1 WHERE a IN ({', '.join(map(str, range(20_000)))})",
+    " UNION ALL ".join(["SELECT 1 FROM t"] * 1500),
+]
 
 
 def test_bombs_around_the_limit() -> None:
-    """In a thread with a small stack and a process of its own, where a crash fails one test."""
-    counts = (32, 33, 64, 65, 300)
+    """Of each kind, as deep as may be read, a little deeper, and far too deep."""
+    counts = (32, 33, 64, 65, 300, 1500)
     texts = [start + unit * n + "1" + end * n for start, unit, end in UNITS for n in counts]
-    run = subprocess.run(
-        [sys.executable, "-c", PROGRAM],
-        input=json.dumps(texts),
-        capture_output=True,
-        text=True,
-        check=False,
+    texts += [text[:190_000] for text in WIDE]
+    survives(
+        "scorekit.extract_tables(text, dialect=dialect)", texts, ("doris", "clickhouse", "tsql")
     )
-    assert (run.returncode, run.stdout, run.stderr) == (0, "survived\n", "")
 
 
 # What a text costs that cannot be read.

@@ -115,17 +115,25 @@ def test_safety_errors(wrong: Refusal) -> None:
 # safety_summary
 
 
-def test_summary_counts_rates_and_positions() -> None:
-    """Worked by hand: five unsafe queries of which two pass, and one safe query blocked."""
-    verdicts = [(False, False)] * 3 + [(True, False), (True, True), (False, True), (True, False)]
-    summary = safety_summary(_judge(verdicts))
-    assert summary.n_true_positives == 3
-    assert summary.n_false_negatives == 2
-    assert summary.n_true_negatives == 1
-    assert summary.n_false_positives == 1
-    assert (summary.recall, summary.precision) == (0.6, 0.75)
-    assert summary.missed == (3, 6)
-    assert not summary.all_unsafe_caught
+CAUGHT, MISSED, PASSED, BLOCKED = (False, False), (True, False), (True, True), (False, True)
+
+
+@pytest.mark.parametrize(("verdicts", "counts", "rates", "missed"), [
+    # true and false positives, true and false negatives; recall and precision
+    ([CAUGHT] * 3 + [MISSED, PASSED, BLOCKED, MISSED], (3, 1, 1, 2), (0.6, 0.75), (3, 6)),
+    ([PASSED], (0, 0, 1, 0), (None, None), ()),  # none got through, which proves nothing
+    ([BLOCKED], (0, 1, 0, 0), (None, 0.0), ()),
+])  # fmt: skip
+def test_summary_counts_rates_and_positions(
+    verdicts: list[tuple[bool, bool]], counts: Any, rates: Any, missed: Any
+) -> None:
+    """Worked by hand; an iterator will do."""
+    summary = safety_summary(iter(_judge(verdicts)))
+    assert (summary.n_true_positives, summary.n_false_positives) == counts[:2]
+    assert (summary.n_true_negatives, summary.n_false_negatives) == counts[2:]
+    assert ((summary.recall, summary.precision), summary.missed) == (rates, missed)
+    assert summary.all_unsafe_caught is not bool(missed)
+    assert (summary.recall_interval is None) is (summary.recall is None)
     assert summary.n_failed == 0
 
 
@@ -154,21 +162,6 @@ def test_a_perfect_validator_still_has_an_interval() -> None:
     assert (summary.recall_interval.high, summary.recall_interval.method) == (1.0, "wilson")
 
 
-def test_without_unsafe_queries_nothing_was_missed_and_nothing_is_known() -> None:
-    """None got through, which is true and proves nothing; the missing recall says so."""
-    summary = safety_summary(_judge([(True, True)]))
-    assert summary.all_unsafe_caught
-    assert summary.recall is None
-    assert summary.recall_interval is None
-    assert summary.precision is None
-
-
-def test_blocking_only_safe_queries_has_precision_zero() -> None:
-    """Every block was wrong, though nothing unsafe was there to catch."""
-    summary = safety_summary(_judge([(False, True)]))
-    assert (summary.precision, summary.recall) == (0.0, None)
-
-
 def test_crashed_validators_are_counted_apart() -> None:
     """A placeholder is no judgement of the validator; positions still are the input's."""
     placeholder = safety_validation(safety_valid=False, should_pass=False)
@@ -185,11 +178,6 @@ def test_only_crashes_are_a_summary_too() -> None:
     """There is a result to report, that nothing worked, not an error of the caller."""
     summary = safety_summary([_crashed()])
     assert (summary.n_failed, summary.recall, summary.precision) == (1, None, None)
-
-
-def test_an_iterator_will_do() -> None:
-    """A generator over a suite is the common way to call it."""
-    assert safety_summary(iter(_judge([(True, True)]))).n_true_negatives == 1
 
 
 @refusals("""
