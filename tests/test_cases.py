@@ -1104,7 +1104,7 @@ def test_attempts_at_one_case_are_told_apart() -> None:
 
 
 def test_a_deadline_bounds_the_judge() -> None:
-    """What it was not asked in time fails as such; what needs no judge is there."""
+    """What it was not asked in time fails as such; what is known or needs no judge is there."""
     release = threading.Event()
 
     async def slow(request: JudgeRequest) -> float:
@@ -1112,16 +1112,16 @@ def test_a_deadline_bounds_the_judge() -> None:
             await asyncio.sleep(3600)
         return 0.5
 
-    judge = judge_from_function(slow, identity="slow")
+    options: Any = {"judge": judge_from_function(slow, identity="slow"), "evidence": "judge"}
     cases = [*undecided(3), case("same", generated="SELECT 1", expected="SELECT 1")]
-    report = score_sql_cases(cases, judge=judge, evidence="judge", deadline_seconds=1.0)
+    report = score_sql_cases(cases[:1], **options)
+    report = score_sql_cases(cases, resume=report, deadline_seconds=0.1, **options)
     release.set()
     results = [score.query_correctness for score in report.cases]
     kinds = [r and (r.error.kind if r.error else r.method) for r in results]
     assert kinds == ["judge", "deadline", "deadline", "identical"]
     assert present(report.table_accuracy).count == 4
-    done = score_sql_cases(cases, judge=judge, evidence="judge", resume=report)
-    assert done.n_failed == 0
+    assert score_sql_cases(cases, resume=report, **options).n_failed == 0
 
 
 @pytest.mark.parametrize("executor", [None, ThreadPoolExecutor(2)], ids=["here", "threads"])

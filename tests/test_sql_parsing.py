@@ -330,7 +330,7 @@ WIDE = [
 
 def test_bombs_around_the_limit() -> None:
     """Of each kind, as deep as may be read, a little deeper, and far too deep."""
-    counts = (32, 33, 64, 65, 300, 1500)
+    counts = (32, 33, 65, 1500)
     texts = [start + unit * n + "1" + end * n for start, unit, end in UNITS for n in counts]
     texts += [text[:190_000] for text in WIDE]
     survives(
