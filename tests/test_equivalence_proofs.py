@@ -424,8 +424,7 @@ def test_a_column_of_rows_is_assumed_away() -> None:
 def test_hostile_queries(sql: str) -> None:
     """Whatever is thrown at it, there is an answer after a bounded number of steps."""
     tree = parse(sql).statements[0] if sql != "SELECT" else exp.Select()
-    for schema in SCHEMAS.values():
-        prove(tree, tree.copy(), schema=schema, dialect=None, semantics="bag")
+    prove(tree, tree.copy(), schema=SCHEMAS["keys"], dialect=None, semantics="bag")
 
 
 def test_schema_that_was_not_given_proves_nothing() -> None:

@@ -157,14 +157,14 @@ def test_a_script_of_sql_server() -> None:
 
 
 def test_a_broken_statement_costs_only_what_it_says() -> None:
-    """One table of 2,000 is not known, even if its quote is never closed; the result says so."""
+    """One table of 200 is not known, even if its quote is never closed; the result says so."""
     several = [
-        f"CREATE TABLE t{i} (id int primary key, up int references t{i});" for i in range(2000)
+        f"CREATE TABLE t{i} (id int primary key, up int references t{i});" for i in range(200)
     ]
     several[77] = "CREATE TABLE t77 (id int, 'broken );"
     text = "\n".join(several)
     found = known(text, "postgres")
-    assert len(found.tables) == 1999
+    assert len(found.tables) == 199
     assert not found.complete
     note = "a statement of the schema could not be read: CREATE TABLE t77 (id int, 'broken )"
     proved = decide("SELECT id FROM t3", "SELECT DISTINCT id FROM t3", text, "postgres")
