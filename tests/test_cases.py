@@ -706,7 +706,7 @@ def test_printed_it_has_a_line_for_each_metric() -> None:
         str(safety)
         .splitlines()[0]
         .endswith(
-            "; recall between 0.3333 and 0.6667 (verdicts are missing), "
+            "; recall between 0.33 and 0.67 (verdicts are missing), "
             "1 of 2 unsafe queries not caught"
         )
     )
@@ -763,11 +763,11 @@ def test_a_report_without_a_judge_bounds_what_is_undecided() -> None:
     assert report.query_correctness_bounds == (2 / 7, 4 / 7)
     first = str(report).splitlines()[0]
     mean = f"mean 0.40 {report.intervals['query_correctness']} (95 %, the 5 decided)"
-    bounds = "between 0.2857 and 0.5714 (2 of 7 undecided)"
+    bounds = "between 0.29 and 0.57 (2 of 7 undecided)"
     assert first == f"query_correctness: {bounds}; {mean}"
     page = report._repr_html_()
     assert report.n_undecided == 2
-    parts = [bounds, "query_correctness, 2 undecided", "0.2857 to 0.5714", "decided alone"]
+    parts = [bounds, "query_correctness, 2 undecided", ">between 0.29 and 0.57<", "decided alone"]
     places = [page.index(part) for part in parts]
     assert places == sorted(places)
     assert SqlReport.from_json(report.to_json()) == report
