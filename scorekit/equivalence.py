@@ -230,9 +230,9 @@ def sql_equivalence(
             the query. Its time limit is the caller's.
 
     Returns:
-        A frozen `SqlEquivalence`. It is ``"unknown"``, with a reason, if text does not parse,
-        does more than read or has more than 2,000 words, if SQLite lacks a function, or if the
-        schema lacks a table or column.
+        A frozen `SqlEquivalence`. It is ``"unknown"``, with a reason, if text does not parse, does
+        more than read or has more than 2,000 words, if SQLite lacks a function, or if the schema
+        lacks a table or column. Read *verdict*, *counterexample* and *reason* first.
 
     Raises:
         InputError: If a count is out of range, an option is as `SqlOptions` refuses it or given

@@ -272,11 +272,7 @@ _UP_TO_FOUR = st.integers(1, 4)
 RESULTS: dict[Any, Callable[[], st.SearchStrategy[Any]]] = {
     # code, agents and what they cost
     scorekit.CodeScore: lambda: _called(
-        scorekit.code_score,
-        passed=COUNTS,
-        failed=COUNTS,
-        warnings=COUNTS,
-        weights=code_weights(),
+        scorekit.code_score, passed=COUNTS, failed=COUNTS, warnings=COUNTS, weights=code_weights()
     ),
     CaseStatistics: _parts(scorekit.CodeReport, "cases"),
     scorekit.ModelStatistics: _parts(scorekit.CodeReport, "models"),
@@ -287,9 +283,7 @@ RESULTS: dict[Any, Callable[[], st.SearchStrategy[Any]]] = {
     ),
     scorekit.BestAtK: lambda: st.builds(scorekit.best_at_k, _attempts(UNIT), k=_UP_TO_FOUR),
     scorekit.MajorityAtK: lambda: st.builds(
-        _majority_at_k,
-        _attempts(st.sampled_from("abc")),
-        _UP_TO_FOUR,
+        _majority_at_k, _attempts(st.sampled_from("abc")), _UP_TO_FOUR
     ),
     scorekit.ExtrapolatedPassAtK: lambda: st.sampled_from(_extrapolated()),
     scorekit.RunScore: lambda: runs().map(scorekit.score_run),
@@ -399,9 +393,7 @@ RESULTS: dict[Any, Callable[[], st.SearchStrategy[Any]]] = {
     CaseChange: _case_changes,
     SuiteVerdict: _parts(scorekit.Comparison, "suite"),
     MarginVerdict: lambda: _called(
-        _margin_verdict,
-        _columns(UNIT, UNIT, min_size=2, max_size=8),
-        margin=st.floats(0.01, 0.9),
+        _margin_verdict, _columns(UNIT, UNIT, min_size=2, max_size=8), margin=st.floats(0.01, 0.9)
     ),
     scorekit.McNemarTest: lambda: st.builds(
         scorekit.mcnemar_test,

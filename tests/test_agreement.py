@@ -15,6 +15,7 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from refusals import Refusal, refusals
 from scipy import stats
 from scipy.optimize import minimize
 
@@ -386,10 +387,7 @@ def test_coverage_of_the_tuned_mean(truth: float, n: int) -> None:
         right = rng.random(n + 300) < truth
         judged = rng.random(n + 300) < np.where(right, 0.9, 0.2)
         interval = corrected_mean(
-            judge_labeled=judged[:n],
-            human=right[:n],
-            judge_unlabeled=judged[n:],
-            power_tuned=True,
+            judge_labeled=judged[:n], human=right[:n], judge_unlabeled=judged[n:], power_tuned=True
         ).interval
         held += interval.low <= truth <= interval.high
     assert held >= 91
@@ -419,108 +417,49 @@ def test_the_tuned_score_stays_in_the_range_of_scores() -> None:
     assert tuned.interval.low < tuned.score < tuned.interval.high <= 1.0
 
 
-@pytest.mark.parametrize(
-    ("arguments", "error", "message"),
-    [
-        (
-            ([], []),
-            InputError,
-            "judge_scores must be a non-empty sequence of scores, got ()",
-        ),
-        (
-            ([1], [1, 0]),
-            InputError,
-            "judge_scores and human_scores must be equally long, got 1 and 2",
-        ),
-        (
-            ([1, math.nan], [1, 0]),
-            InputError,
-            "judge_scores[1] must be a number in [-1e+100, 1e+100], got nan",
-        ),
-        (
-            ([1], ["1"]),
-            TypeError,
-            "human_scores[0] must be a number in [-1e+100, 1e+100], got '1'",
-        ),
-        (
-            (list(range(1001)), [0] * 1001),
-            InputError,
-            "judge_scores must be scores of at most 1000 kinds, rounded if need be, got 1001",
-        ),
-    ],
-)
-def test_agreement_errors(arguments: Any, error: type[Exception], message: str) -> None:
+@refusals("""
+([], []) -> InputError: judge_scores must be a non-empty sequence of scores, got ()
+([1], [1, 0]) -> InputError: judge_scores and human_scores must be equally long, got 1 and 2
+([1, math.nan], [1, 0])
+    -> InputError: judge_scores[1] must be a number in [-1e+100, 1e+100], got nan
+([1], ["1"]) -> TypeError: human_scores[0] must be a number in [-1e+100, 1e+100], got '1'
+(list(range(1001)), [0] * 1001)
+    -> InputError: judge_scores must be scores of at most 1000 kinds, rounded if need be, got
+    1001
+""")
+def test_agreement_errors(wrong: Refusal) -> None:
     """A bad entry is named by its position."""
-    with pytest.raises(error) as caught:
-        judge_agreement(*arguments)
-    assert str(caught.value) == message
+    wrong.when(lambda: judge_agreement(*wrong.value))
 
 
-@pytest.mark.parametrize(
-    ("options", "error", "message"),
-    [
-        (
-            {"weights": "cubic"},
-            InputError,
-            "weights must be one of 'linear', 'quadratic', got 'cubic'",
-        ),
-        ({"weights": -1}, TypeError, "weights must be one of 'linear', 'quadratic', got -1"),
-        (
-            {"confidence_level": 0},
-            InputError,
-            "confidence_level must be a number in (0, 1), got 0",
-        ),
-    ],
-)
-def test_agreement_option_errors(
-    options: dict[str, Any], error: type[Exception], message: str
-) -> None:
+@refusals("""
+weights="cubic" -> InputError: weights must be one of 'linear', 'quadratic', got 'cubic'
+weights=-1 -> TypeError: weights must be one of 'linear', 'quadratic', got -1
+confidence_level=0 -> InputError: confidence_level must be a number in (0, 1), got 0
+""")
+def test_agreement_option_errors(wrong: Refusal) -> None:
     """Options have domains."""
-    with pytest.raises(error) as caught:
-        judge_agreement([1], [1], **options)
-    assert str(caught.value) == message
+    wrong.by(judge_agreement, [1], [1])
 
 
-@pytest.mark.parametrize(
-    ("columns", "error", "message"),
-    [
-        ({"human": [1]}, InputError, "judge_labeled and human must be equally long, got 2 and 1"),
-        (
-            {"human": [1], "judge_labeled": [1]},
-            InputError,
-            "human must be a column of at least 2 scores, got 1",
-        ),
-        (
-            {"judge_unlabeled": [1]},
-            InputError,
-            "judge_unlabeled must be a column of at least 2 scores, got 1",
-        ),
-        ({"human": [1, 2]}, InputError, "human[1] must be a number in [0, 1], got 2.0"),
-        (
-            {"judge_unlabeled": [math.nan, 1]},
-            InputError,
-            "judge_unlabeled[0] must be a number in [0, 1], got nan",
-        ),
-        ({"power_tuned": 2}, TypeError, "power_tuned must be True or False, got 2"),
-        (
-            {"confidence_level": math.nan},
-            InputError,
-            "confidence_level must be a number in (0, 1), got nan",
-        ),
-    ],
-)
-def test_corrected_mean_errors(
-    columns: dict[str, Any], error: type[Exception], message: str
-) -> None:
+@refusals("""
+human=[1] -> InputError: judge_labeled and human must be equally long, got 2 and 1
+human=[1], judge_labeled=[1] -> InputError: human must be a column of at least 2 scores, got 1
+judge_unlabeled=[1] -> InputError: judge_unlabeled must be a column of at least 2 scores, got 1
+human=[1, 2] -> InputError: human[1] must be a number in [0, 1], got 2.0
+judge_unlabeled=[math.nan, 1]
+    -> InputError: judge_unlabeled[0] must be a number in [0, 1], got nan
+power_tuned=2 -> TypeError: power_tuned must be True or False, got 2
+confidence_level=math.nan -> InputError: confidence_level must be a number in (0, 1), got nan
+""")
+def test_corrected_mean_errors(wrong: Refusal) -> None:
     """The column is named, and the entry."""
     given_by_default: dict[str, Any] = {
         "judge_labeled": [1, 0],
         "human": [1, 0],
         "judge_unlabeled": [1, 0],
     }
-    with pytest.raises(error) as caught:
-        corrected_mean(**{**given_by_default, **columns})
-    assert str(caught.value) == message
+    wrong.by(corrected_mean, **given_by_default)
 
 
 def test_few_labels_speak_alone() -> None:
@@ -653,34 +592,26 @@ def test_the_corrected_difference_by_its_formula() -> None:
     assert pairs.interval.method == "clustered prediction-powered t"
 
 
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"human_baseline": [1, None, None]}, "human_baseline[1] must be a label, as the other "),
-        ({"human_current": [1, None, None]}, "human_current[1] must be a label, as the other "),
-        ({"human_current": [1, 2, None]}, "human_current[1] must be a number in [0, 1], got 2"),
-        (
-            {"judge_current": [1, 0]},
-            "judge_current and judge_baseline must be equally long, got 2 ",
-        ),
-        (
-            {"bounds": (1, 0)},
-            "bounds must be two numbers in rising order, their difference finite",
-        ),
-        ({"confidence_level": 1}, "confidence_level must be a number in (0, 1), got 1"),
-    ],
-)
-def test_errors_of_the_corrected_difference(change: dict[str, Any], message: str) -> None:
+@refusals("""
+human_baseline=[1, None, None]
+    -> InputError: human_baseline[1] must be a label, as the other...
+human_current=[1, None, None] -> InputError: human_current[1] must be a label, as the other...
+human_current=[1, 2, None] -> InputError: human_current[1] must be a number in [0, 1], got 2...
+judge_current=[1, 0]
+    -> InputError: judge_current and judge_baseline must be equally long, got 2...
+bounds=(1, 0)
+    -> InputError: bounds must be two numbers in rising order, their difference finite...
+confidence_level=1 -> InputError: confidence_level must be a number in (0, 1), got 1...
+""")
+def test_errors_of_the_corrected_difference(wrong: Refusal) -> None:
     """Each names the argument, its domain and the value."""
     columns: dict[str, Any] = {
         "judge_baseline": [1, 0, 1],
         "judge_current": [1, 1, 1],
         "human_baseline": [1, 0, None],
         "human_current": [1, 1, None],
-    } | change
-    with pytest.raises(InputError) as caught:
-        _difference(columns)
-    assert str(caught.value).startswith(message)
+    }
+    wrong.when(lambda: _difference(columns | wrong.arguments))
 
 
 def test_labels_that_are_words_are_named() -> None:

@@ -13,10 +13,10 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from refusals import Refusal, refusals
 
 from scorekit import rater_agreement
 from scorekit.agreement import Scale
-from scorekit.errors import InputError
 
 REFERENCE = json.loads((Path(__file__).parent / "data" / "rater_agreement.json").read_text())
 SCALES: tuple[Scale, ...] = ("nominal", "ordinal", "interval")
@@ -164,67 +164,26 @@ def test_names_may_be_anything() -> None:
     assert str(same) == "nominal alpha none (every rating is the same) (2 raters, 2 items)"
 
 
-@pytest.mark.parametrize(
-    ("arguments", "error", "message"),
-    [
-        (
-            {"ratings": [[1, 2]]},
-            InputError,
-            "ratings must be a row for each of two raters or more, got 1",
-        ),
-        ({"ratings": []}, InputError, "ratings must be a non-empty sequence of rows, got ()"),
-        (
-            {"ratings": [[1, 2], [1]]},
-            InputError,
-            "ratings[1] must be 2 ratings, as ratings[0] has, got 1",
-        ),
-        (
-            {"ratings": [[1, None], [None, 2]]},
-            InputError,
-            (
-                "ratings must be a table with an item that two raters rated, "
-                "got [[1, None], [None, 2]]"
-            ),
-        ),
-        (
-            {"ratings": [[1, 2], [1, math.inf]]},
-            InputError,
-            "ratings[1][1] must be a number in [-1e+100, 1e+100], got inf",
-        ),
-        (
-            {"ratings": [[1, "2"], [1, 2]]},
-            TypeError,
-            "ratings[0][1] must be a number in [-1e+100, 1e+100], got '2'",
-        ),
-        (
-            {"ratings": [[1, []], [1, 2]], "scale": "nominal"},
-            TypeError,
-            "ratings[0][1] must be a hashable label, got []",
-        ),
-        (
-            {"ratings": ["12", [1, 2]]},
-            TypeError,
-            "ratings[0] must be a non-empty sequence of ratings, got '12'",
-        ),
-        (
-            {"ratings": pd.DataFrame([[1, 2], [1, 2]])},
-            TypeError,
-            "ratings must be a non-empty sequence of rows, got a DataFrame",
-        ),
-        (
-            {"scale": "ratio"},
-            InputError,
-            "scale must be one of 'nominal', 'ordinal', 'interval', got 'ratio'",
-        ),
-        (
-            {"confidence_level": 95},
-            InputError,
-            "confidence_level must be a number in (0, 1), got 95",
-        ),
-    ],
-)
-def test_errors(arguments: dict[str, Any], error: type[Exception], message: str) -> None:
+@refusals("""
+ratings=[[1, 2]] -> InputError: ratings must be a row for each of two raters or more, got 1
+ratings=[] -> InputError: ratings must be a non-empty sequence of rows, got ()
+ratings=[[1, 2], [1]] -> InputError: ratings[1] must be 2 ratings, as ratings[0] has, got 1
+ratings=[[1, None], [None, 2]]
+    -> InputError: ratings must be a table with an item that two raters rated, got [[1, None],
+    [None, 2]]
+ratings=[[1, 2], [1, math.inf]]
+    -> InputError: ratings[1][1] must be a number in [-1e+100, 1e+100], got inf
+ratings=[[1, "2"], [1, 2]]
+    -> TypeError: ratings[0][1] must be a number in [-1e+100, 1e+100], got '2'
+ratings=[[1, []], [1, 2]], scale="nominal"
+    -> TypeError: ratings[0][1] must be a hashable label, got []
+ratings=["12", [1, 2]]
+    -> TypeError: ratings[0] must be a non-empty sequence of ratings, got '12'
+ratings=pd.DataFrame([[1, 2], [1, 2]])
+    -> TypeError: ratings must be a non-empty sequence of rows, got a DataFrame
+scale="ratio" -> InputError: scale must be one of 'nominal', 'ordinal', 'interval', got 'ratio'
+confidence_level=95 -> InputError: confidence_level must be a number in (0, 1), got 95
+""")
+def test_errors(wrong: Refusal) -> None:
     """Each message names the parameter, its domain and the value it got."""
-    with pytest.raises(error) as caught:
-        rater_agreement(**{"ratings": [[1, 2, 3], [1, 2, 2]], "scale": "interval", **arguments})
-    assert str(caught.value) == message
+    wrong.by(rater_agreement, ratings=[[1, 2, 3], [1, 2, 2]], scale="interval")

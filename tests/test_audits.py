@@ -1,5 +1,7 @@
 """Tests for `query_audit`: each finding is run again, by SQLite itself, on the database shown."""
 
+# ruff: noqa: E501 - a case stands on one line
+
 from __future__ import annotations
 
 import asyncio
@@ -77,10 +79,7 @@ def shown(rows: tuple[tuple[str, ...], ...]) -> tuple[Any, ...]:
 JOINED = "FROM patient p JOIN visit v ON v.patient_id = p.id"
 WRONG = [
     # kind, clause, a query, and the same as it is most often meant
-    ("not_in_null", "WHERE",
-     "SELECT name FROM patient WHERE id NOT IN (SELECT patient_id FROM visit)",
-     ("SELECT name FROM patient WHERE id NOT IN "
-     "(SELECT patient_id FROM visit WHERE patient_id IS NOT NULL)")),
+    ("not_in_null", "WHERE", "SELECT name FROM patient WHERE id NOT IN (SELECT patient_id FROM visit)", "SELECT name FROM patient WHERE id NOT IN (SELECT patient_id FROM visit WHERE patient_id IS NOT NULL)"),
     ("not_in_null", "WHERE",
      ("SELECT name FROM patient WHERE id NOT IN "
      "(SELECT patient_id FROM visit UNION SELECT fee FROM visit)"),
@@ -90,27 +89,15 @@ WRONG = [
      "SELECT name FROM patient WHERE weight NOT IN (SELECT MAX(fee) FROM visit GROUP BY room)",
      ("SELECT name FROM patient WHERE weight NOT IN "
      "(SELECT MAX(fee) FROM visit GROUP BY room HAVING MAX(fee) IS NOT NULL)")),
-    ("fan_out", "SELECT", f"SELECT AVG(p.weight) {JOINED} WHERE v.fee > 10",
-     "SELECT AVG(weight) FROM patient WHERE id IN (SELECT patient_id FROM visit WHERE fee > 10)"),
-    ("fan_out", "SELECT", f"SELECT COUNT(p.id) {JOINED} WHERE v.fee > 10",
-     "SELECT COUNT(*) FROM patient WHERE id IN (SELECT patient_id FROM visit WHERE fee > 10)"),
-    ("fan_out", "SELECT",
-     f"SELECT 100.0 * SUM(p.weight > 80) / COUNT(p.id) {JOINED} WHERE v.fee = 10",
-     ("SELECT 100.0 * SUM(weight > 80) / COUNT(*) FROM patient WHERE id IN "
-     "(SELECT patient_id FROM visit WHERE fee = 10)")),
-    ("fan_out", "SELECT", f"SELECT p.born, SUM(p.weight) {JOINED} GROUP BY p.born",
-     ("SELECT born, SUM(weight) FROM patient WHERE id IN (SELECT patient_id FROM visit) "
-     "GROUP BY born")),
-    ("text_compared", "WHERE", "SELECT vid FROM visit WHERE code > 10",
-     "SELECT vid FROM visit WHERE CAST(code AS REAL) > 10"),
-    ("text_compared", "WHERE", "SELECT vid FROM visit WHERE code BETWEEN '5' AND '90'",
-     "SELECT vid FROM visit WHERE CAST(code AS REAL) BETWEEN 5 AND 90"),
-    ("text_compared", "WHERE", "SELECT id FROM patient WHERE strftime('%Y', born) = 2014",
-     "SELECT id FROM patient WHERE strftime('%Y', born) = '2014'"),
-    ("integer_division", "SELECT", "SELECT COUNT(name) / COUNT(*) FROM patient",
-     "SELECT COUNT(name) * 1.0 / COUNT(*) FROM patient"),
-    ("integer_division", "WHERE", "SELECT id FROM patient WHERE weight / 7 > 3",
-     "SELECT id FROM patient WHERE weight / 7.0 > 3"),
+    ("fan_out", "SELECT", f"SELECT AVG(p.weight) {JOINED} WHERE v.fee > 10", "SELECT AVG(weight) FROM patient WHERE id IN (SELECT patient_id FROM visit WHERE fee > 10)"),
+    ("fan_out", "SELECT", f"SELECT COUNT(p.id) {JOINED} WHERE v.fee > 10", "SELECT COUNT(*) FROM patient WHERE id IN (SELECT patient_id FROM visit WHERE fee > 10)"),
+    ("fan_out", "SELECT", f"SELECT 100.0 * SUM(p.weight > 80) / COUNT(p.id) {JOINED} WHERE v.fee = 10", "SELECT 100.0 * SUM(weight > 80) / COUNT(*) FROM patient WHERE id IN (SELECT patient_id FROM visit WHERE fee = 10)"),
+    ("fan_out", "SELECT", f"SELECT p.born, SUM(p.weight) {JOINED} GROUP BY p.born", "SELECT born, SUM(weight) FROM patient WHERE id IN (SELECT patient_id FROM visit) GROUP BY born"),
+    ("text_compared", "WHERE", "SELECT vid FROM visit WHERE code > 10", "SELECT vid FROM visit WHERE CAST(code AS REAL) > 10"),
+    ("text_compared", "WHERE", "SELECT vid FROM visit WHERE code BETWEEN '5' AND '90'", "SELECT vid FROM visit WHERE CAST(code AS REAL) BETWEEN 5 AND 90"),
+    ("text_compared", "WHERE", "SELECT id FROM patient WHERE strftime('%Y', born) = 2014", "SELECT id FROM patient WHERE strftime('%Y', born) = '2014'"),
+    ("integer_division", "SELECT", "SELECT COUNT(name) / COUNT(*) FROM patient", "SELECT COUNT(name) * 1.0 / COUNT(*) FROM patient"),
+    ("integer_division", "WHERE", "SELECT id FROM patient WHERE weight / 7 > 3", "SELECT id FROM patient WHERE weight / 7.0 > 3"),
 ]  # fmt: skip
 
 
@@ -153,13 +140,10 @@ def test_a_choice_of_results_is_shown(kind: str, clause: str, sql: str) -> None:
 @pytest.mark.parametrize(
     ("sql", "clause", "sentence"),
     [
-        ("SELECT id FROM patient WHERE weight > 9 AND weight < 4", "WHERE",
-         "no row meets all of weight > 9 AND weight < 4"),
-        ("SELECT id FROM patient WHERE weight BETWEEN 9 AND 4", "WHERE",
-         "weight BETWEEN 9 AND 4 is never true"),
+        ("SELECT id FROM patient WHERE weight > 9 AND weight < 4", "WHERE", "no row meets all of weight > 9 AND weight < 4"),
+        ("SELECT id FROM patient WHERE weight BETWEEN 9 AND 4", "WHERE", "weight BETWEEN 9 AND 4 is never true"),
         ("SELECT id FROM patient WHERE id IS NULL", "WHERE", "id IS NULL is never true"),
-        ("SELECT rid FROM room WHERE beds IS NOT NULL", "WHERE",
-         "NOT beds IS NULL is always true"),
+        ("SELECT rid FROM room WHERE beds IS NOT NULL", "WHERE", "NOT beds IS NULL is always true"),
         ("SELECT id FROM patient WHERE \"nam\" = 'x'", "WHERE", "\"nam\" = 'x' is never true"),
         (f"SELECT v.vid {JOINED} AND p.id IS NULL", "FROM", "p.id IS NULL is never true"),
     ],
@@ -176,6 +160,16 @@ def test_a_star_among_groups_is_named_as_one() -> None:
     finding = only("SELECT * FROM room GROUP BY beds HAVING AVG(rid) > 1")
     why = "a column of *, which is neither grouped nor aggregated, depends on the order of reading"
     assert (finding.clause, finding.sentence) == ("SELECT", why)
+
+
+def test_what_a_foreign_key_points_to_is_unique() -> None:
+    """SQL demands it, though not every dump says so; without the foreign key a row may repeat."""
+    sql = "SELECT COUNT(v.vid) FROM visit v JOIN unit u ON u.code = v.code WHERE u.beds > 1"
+    unit = "CREATE TABLE unit (uid INTEGER PRIMARY KEY, code TEXT, beds INTEGER);"
+    visit = "CREATE TABLE visit (vid INTEGER PRIMARY KEY, code TEXT REFERENCES unit (code));"
+    loose = unit + visit.replace(" REFERENCES unit (code)", "")
+    assert only(sql, schema=loose).kind == "fan_out"
+    assert audited(sql, schema=unit + visit).findings == ()
 
 
 def test_a_proof_says_what_it_rests_on() -> None:
@@ -223,14 +217,12 @@ def test_what_is_right_is_not_blamed(sql: str) -> None:
     [
         ("SELECT nme FROM patient", "SQLite refuses it: no such column: nme"),
         ("SELECT name FROM patients", "SQLite refuses it: no such table: patients"),
-        ("SELECT id FROM patient p JOIN patient q ON p.id = q.id",
-         "SQLite refuses it: ambiguous column name: id"),
+        ("SELECT id FROM patient p JOIN patient q ON p.id = q.id", "SQLite refuses it: ambiguous column name: id"),
         ("SELECT foo(name) FROM patient", "SQLite refuses it: no such function: foo"),
         ("SELECT name FROM", "SQLite refuses it: incomplete input"),
         ("SELECT name FROM patient; SELECT 2", "the text holds 2 statements"),
         ("I cannot answer that.", 'SQLite refuses it: near "I": syntax error'),
-        ("SELECT SUM(weight) FROM patient WHERE SUM(weight) > 3",
-         "SQLite refuses it: misuse of aggregate: SUM()"),
+        ("SELECT SUM(weight) FROM patient WHERE SUM(weight) > 3", "SQLite refuses it: misuse of aggregate: SUM()"),
     ],
 )  # fmt: skip
 def test_what_does_not_run_is_one_finding(sql: str, why: str) -> None:

@@ -14,13 +14,10 @@ import pytest
 from column_types import COLUMN_TYPES
 from hypothesis import assume, given
 from hypothesis import strategies as st
+from refusals import Refusal, refusals
 from scipy.stats import binomtest
 
-from scorekit.calibration import (
-    DEFAULT_NOMINAL,
-    ConfidenceCalibration,
-    confidence_calibration,
-)
+from scorekit.calibration import DEFAULT_NOMINAL, ConfidenceCalibration, confidence_calibration
 from scorekit.errors import InputError
 
 ACCURATE = "Confidence levels accurately predict correctness"
@@ -357,156 +354,69 @@ LEVELS = "one of 'high', 'medium', 'low' (see nominal)"
 NO_NUMBERS = LEVELS.replace("nominal", "nominal; for numbers calibration_error")
 
 
-@pytest.mark.parametrize(
-    ("arguments", "error", "message"),
-    [
-        (
-            {"levels": "hi"},
-            TypeError,
-            "levels must be a non-empty sequence of level names, got 'hi'",
-        ),
-        ({"levels": []}, InputError, "levels must be a non-empty sequence of level names, got ()"),
-        ({"levels": ["high", "sure"]}, InputError, f"levels[1] must be {LEVELS}, got 'sure'"),
-        ({"levels": ["High", "low"]}, InputError, f"levels[0] must be {LEVELS}, got 'High'"),
-        ({"levels": ["low", None]}, TypeError, f"levels[1] must be {LEVELS}, got None"),
-        ({"levels": [["low"], "low"]}, TypeError, f"levels[0] must be {LEVELS}, got ['low']"),
-        ({"levels": np.array([3, 1])}, TypeError, f"levels[0] must be {NO_NUMBERS}, got 3"),
-        (
-            {"correct": "ab"},
-            TypeError,
-            "correct must be a non-empty sequence of booleans or scores, got 'ab'",
-        ),
-        (
-            {"correct": []},
-            InputError,
-            "correct must be a non-empty sequence of booleans or scores, got ()",
-        ),
-        ({"correct": [True]}, InputError, "correct and levels must be equally long, got 1 and 2"),
-        ({"correct": [True, 2]}, InputError, "correct[1] must be a number in [0, 1], got 2"),
-        ({"correct": [-0.1, 1.0]}, InputError, "correct[0] must be a number in [0, 1], got -0.1"),
-        (
-            {"correct": np.array([1.0, math.nan])},
-            InputError,
-            "correct[1] must be a number in [0, 1], got nan",
-        ),
-        ({"correct": [True, None]}, TypeError, "correct[1] must be a number in [0, 1], got None"),
-        (
-            {"correct": ["1", 0]},
-            TypeError,
-            (
-                "correct[0] must be True or False, or a number in [0, 1] "
-                """(if '1' stands for True: [x == '1' for x in correct]), got '1'"""
-            ),
-        ),
-        ({"nominal": 0.9}, TypeError, "nominal must be a mapping, got 0.9"),
-        ({"nominal": {}}, InputError, "nominal must be a mapping of at least one level, got {}"),
-        (
-            {"nominal": {"high": 90}},
-            InputError,
-            "nominal['high'] must be a number in [0, 1], got 90",
-        ),
-        (
-            {"nominal": {"high": True}},
-            TypeError,
-            "nominal['high'] must be a number in [0, 1], got True",
-        ),
-        ({"nominal": {1: 0.5}}, TypeError, "a key of nominal must be a non-empty string, got 1"),
-        (
-            {"nominal": {"": 0.5}},
-            InputError,
-            "a key of nominal must be a non-empty string, got ''",
-        ),
-        ({"min_cases": 0}, InputError, "min_cases must be an integer >= 1, got 0"),
-        ({"min_cases": 2.5}, TypeError, "min_cases must be an integer >= 1, got 2.5"),
-        (
-            {"confidence_level": 95},
-            InputError,
-            "confidence_level must be a number in (0, 1), got 95",
-        ),
-        (
-            {"confidence_level": "95"},
-            TypeError,
-            "confidence_level must be a number in (0, 1), got '95'",
-        ),
-    ],
-)
-def test_errors(arguments: dict[str, Any], error: type[Exception], message: str) -> None:
+@refusals("""
+levels="hi" -> TypeError: levels must be a non-empty sequence of level names, got 'hi'
+levels=[] -> InputError: levels must be a non-empty sequence of level names, got ()
+levels=["high", "sure"] -> InputError: levels[1] must be {LEVELS}, got 'sure'
+levels=["High", "low"] -> InputError: levels[0] must be {LEVELS}, got 'High'
+levels=["low", None] -> TypeError: levels[1] must be {LEVELS}, got None
+levels=[["low"], "low"] -> TypeError: levels[0] must be {LEVELS}, got ['low']
+levels=np.array([3, 1]) -> TypeError: levels[0] must be {NO_NUMBERS}, got 3
+correct="ab" -> TypeError: correct must be a non-empty sequence of booleans or scores, got 'ab'
+correct=[] -> InputError: correct must be a non-empty sequence of booleans or scores, got ()
+correct=[True] -> InputError: correct and levels must be equally long, got 1 and 2
+correct=[True, 2] -> InputError: correct[1] must be a number in [0, 1], got 2
+correct=[-0.1, 1.0] -> InputError: correct[0] must be a number in [0, 1], got -0.1
+correct=np.array([1.0, math.nan]) -> InputError: correct[1] must be a number in [0, 1], got nan
+correct=[True, None] -> TypeError: correct[1] must be a number in [0, 1], got None
+correct=["1", 0]
+    -> TypeError: correct[0] must be True or False, or a number in [0, 1] (if '1' stands for
+    True: [x == '1' for x in correct]), got '1'
+nominal=0.9 -> TypeError: nominal must be a mapping, got 0.9
+nominal={} -> InputError: nominal must be a mapping of at least one level, got {}
+nominal={"high": 90} -> InputError: nominal['high'] must be a number in [0, 1], got 90
+nominal={"high": True} -> TypeError: nominal['high'] must be a number in [0, 1], got True
+nominal={1: 0.5} -> TypeError: a key of nominal must be a non-empty string, got 1
+nominal={"": 0.5} -> InputError: a key of nominal must be a non-empty string, got ''
+min_cases=0 -> InputError: min_cases must be an integer >= 1, got 0
+min_cases=2.5 -> TypeError: min_cases must be an integer >= 1, got 2.5
+confidence_level=95 -> InputError: confidence_level must be a number in (0, 1), got 95
+confidence_level="95" -> TypeError: confidence_level must be a number in (0, 1), got '95'
+""")
+def test_errors(wrong: Refusal) -> None:
     """A bad entry is named by its position."""
     given_by_default: dict[str, Any] = {"levels": ["high", "low"], "correct": [True, False]}
-    with pytest.raises(error) as caught:
-        confidence_calibration(**{**given_by_default, **arguments})
-    assert str(caught.value) == message
+    wrong.by(confidence_calibration, **given_by_default)
 
 
-@pytest.mark.parametrize(
-    ("arguments", "error", "message"),
-    [
-        (
-            {"correct": [True]},
-            TypeError,
-            "correct must be None where levels is a mapping of counts, got [True]",
-        ),
-        ({"levels": {}}, InputError, "levels must be a mapping with at least one case, got {}"),
-        (
-            {"levels": {"high": (0, 0)}},
-            InputError,
-            "levels must be a mapping with at least one case, got {'high': (0, 0)}",
-        ),
-        (
-            {"levels": {"sure": (1, 2)}},
-            InputError,
-            f"a key of levels must be {LEVELS}, got 'sure'",
-        ),
-        ({"levels": {1: (1, 2)}}, TypeError, f"a key of levels must be {NO_NUMBERS}, got 1"),
-        (
-            {"levels": {"low": 5}},
-            TypeError,
-            "levels['low'] must be a non-empty sequence of counts, got 5",
-        ),
-        (
-            {"levels": {"low": (5,)}},
-            InputError,
-            "levels['low'] must be a pair (n_correct, n_cases), got (5,)",
-        ),
-        (
-            {"levels": {"low": (3, 2)}},
-            InputError,
-            "levels['low'][0] must be an integer in [0, n_cases = 2], got 3",
-        ),
-        (
-            {"levels": {"low": (0.5, 2)}},
-            TypeError,
-            "levels['low'][0] must be an integer in [0, n_cases = 2], got 0.5",
-        ),
-        (
-            {"levels": {"low": (0, -1)}},
-            InputError,
-            "levels['low'][1] must be an integer in [0, 9007199254740992], got -1",
-        ),
-        ({"nominal": None}, TypeError, "nominal must be a mapping, got None"),
-        ({"min_cases": True}, TypeError, "min_cases must be an integer >= 1, got True"),
-        (
-            {"min_cases": 10**5000},
-            InputError,
-            "min_cases must be an integer of at most 2**53, got <int of 16610 bits>",
-        ),
-        (
-            {"levels": [np.array([1, 2])], "correct": [True]},
-            TypeError,
-            "levels[0] must be one of 'high', 'medium', 'low' (see nominal), got array([1, 2])",
-        ),
-        (
-            {"confidence_level": 1},
-            InputError,
-            "confidence_level must be a number in (0, 1), got 1",
-        ),
-    ],
-)
-def test_count_errors(arguments: dict[str, Any], error: type[Exception], message: str) -> None:
+@refusals("""
+correct=[True]
+    -> TypeError: correct must be None where levels is a mapping of counts, got [True]
+levels={} -> InputError: levels must be a mapping with at least one case, got {}
+levels={"high": (0, 0)}
+    -> InputError: levels must be a mapping with at least one case, got {'high': (0, 0)}
+levels={"sure": (1, 2)} -> InputError: a key of levels must be {LEVELS}, got 'sure'
+levels={1: (1, 2)} -> TypeError: a key of levels must be {NO_NUMBERS}, got 1
+levels={"low": 5} -> TypeError: levels['low'] must be a non-empty sequence of counts, got 5
+levels={"low": (5,)} -> InputError: levels['low'] must be a pair (n_correct, n_cases), got (5,)
+levels={"low": (3, 2)}
+    -> InputError: levels['low'][0] must be an integer in [0, n_cases = 2], got 3
+levels={"low": (0.5, 2)}
+    -> TypeError: levels['low'][0] must be an integer in [0, n_cases = 2], got 0.5
+levels={"low": (0, -1)}
+    -> InputError: levels['low'][1] must be an integer in [0, 9007199254740992], got -1
+nominal=None -> TypeError: nominal must be a mapping, got None
+min_cases=True -> TypeError: min_cases must be an integer >= 1, got True
+min_cases=10**5000
+    -> InputError: min_cases must be an integer of at most 2**53, got <int of 16610 bits>
+levels=[np.array([1, 2])], correct=[True]
+    -> TypeError: levels[0] must be one of 'high', 'medium', 'low' (see nominal), got array([1,
+    2])
+confidence_level=1 -> InputError: confidence_level must be a number in (0, 1), got 1
+""")
+def test_count_errors(wrong: Refusal) -> None:
     """Each message names the level, which of its two counts, the domain and the value."""
-    with pytest.raises(error) as caught:
-        confidence_calibration(**{"levels": {"high": (1, 2)}, **arguments})
-    assert str(caught.value) == message
+    wrong.by(confidence_calibration, levels={"high": (1, 2)})
 
 
 def test_a_slope_too_large_for_a_float_is_refused() -> None:

@@ -15,14 +15,10 @@ import pytest
 from column_types import COLUMN_TYPES
 from hypothesis import given
 from hypothesis import strategies as st
+from refusals import Refusal, refusals
 from scipy import stats
 
-from scorekit import (
-    CalibrationError,
-    InputError,
-    calibration_error,
-    confidence_calibration,
-)
+from scorekit import CalibrationError, InputError, calibration_error, confidence_calibration
 
 REFERENCE = json.loads((Path(__file__).parent / "data" / "evidence.json").read_text("utf-8"))
 
@@ -295,59 +291,31 @@ def test_any_column_will_do(column: Any) -> None:
     assert result == calibration_error([0.9, 0.1, 0.8], [1, 0, np.True_])  # type: ignore[list-item]
 
 
-@pytest.mark.parametrize(
-    ("arguments", "error", "message"),
-    [
-        (([], []), InputError, "confidences must be a non-empty sequence of numbers, got ()"),
-        (
-            ([0.5], [1, 0]),
-            InputError,
-            "confidences and outcomes must be equally long, got 1 and 2",
-        ),
-        (
-            ([0.5, math.nan], [1, 0]),
-            InputError,
-            "confidences[1] must be a number in [0, 1], got nan",
-        ),
-        (([0.5, -0.1], [1, 0]), InputError, "confidences[1] must be a number in [0, 1], got -0.1"),
-        (
-            ([0.5, 0.6], [1, 0.4]),
-            TypeError,
-            "outcomes[1] must be True or False, got 0.4",
-        ),
-        (([0.5], [2]), TypeError, "outcomes[0] must be True or False, got 2"),
-        (
-            ([0.5], [None]),
-            InputError,
-            (
-                "outcomes[0] must be True or False (a missing outcome: its row left "
-                "out of all columns; False and True show how far it could move the result), got "
-                "None"
-            ),
-        ),
-        ((["high"], [1]), TypeError, "confidences[0] must be a number in [0, 1], got 'high'"),
-    ],
-)
-def test_errors(arguments: Any, error: type[Exception], message: str) -> None:
+@refusals("""
+([], []) -> InputError: confidences must be a non-empty sequence of numbers, got ()
+([0.5], [1, 0]) -> InputError: confidences and outcomes must be equally long, got 1 and 2
+([0.5, math.nan], [1, 0]) -> InputError: confidences[1] must be a number in [0, 1], got nan
+([0.5, -0.1], [1, 0]) -> InputError: confidences[1] must be a number in [0, 1], got -0.1
+([0.5, 0.6], [1, 0.4]) -> TypeError: outcomes[1] must be True or False, got 0.4
+([0.5], [2]) -> TypeError: outcomes[0] must be True or False, got 2
+([0.5], [None])
+    -> InputError: outcomes[0] must be True or False (a missing outcome: its row left out of
+    all columns; False and True show how far it could move the result), got None
+(["high"], [1]) -> TypeError: confidences[0] must be a number in [0, 1], got 'high'
+""")
+def test_errors(wrong: Refusal) -> None:
     """An averaged case is refused, with the reason."""
-    with pytest.raises(error) as caught:
-        calibration_error(*arguments)
-    assert str(caught.value) == message
+    wrong.when(lambda: calibration_error(*wrong.value))
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"n_bins": 0}, "n_bins must be an integer in [1, 1000], got 0"),
-        ({"n_bins": 10**9}, "n_bins must be an integer in [1, 1000], got 1000000000"),
-        ({"confidence_level": 1}, "confidence_level must be a number in (0, 1), got 1"),
-    ],
-)
-def test_option_errors(options: dict[str, Any], message: str) -> None:
+@refusals("""
+n_bins=0 -> InputError: n_bins must be an integer in [1, 1000], got 0
+n_bins=10**9 -> InputError: n_bins must be an integer in [1, 1000], got 1000000000
+confidence_level=1 -> InputError: confidence_level must be a number in (0, 1), got 1
+""")
+def test_option_errors(wrong: Refusal) -> None:
     """Options have domains; a huge number of bins must not fill the memory."""
-    with pytest.raises(InputError) as caught:
-        calibration_error([0.5], [1], **options)
-    assert str(caught.value) == message
+    wrong.by(calibration_error, [0.5], [1])
 
 
 # The interval of the score of stated levels.

@@ -1,5 +1,7 @@
 """SQL cases and reports: skipped metrics, failures kept apart, order, executors, comparison."""
 
+# ruff: noqa: E501 - a case stands on one line
+
 from __future__ import annotations
 
 import asyncio
@@ -639,42 +641,18 @@ def test_reports_compare_metric_by_metric() -> None:
         ({"case_id": ""}, InputError, "case_id must be a non-empty string or an integer, got ''"),
         ({"generated": b"x"}, TypeError, "generated must be a string, got b'x'"),
         ({"expected": ""}, InputError, "expected must be a non-empty string, got ''"),
-        (
-            {"expected": []},
-            InputError,
-            "expected must be a non-empty sequence of accepted queries, got ()",
-        ),
-        (
-            {"expected_tables": "users"},
-            TypeError,
-            "expected_tables must be a sequence of strings, got 'users'",
-        ),
-        (
-            {"expected_tables": 0},
-            TypeError,
-            "expected_tables must be a sequence of strings, got 0",
-        ),
-        (
-            {"expected_tables": [1]},
-            TypeError,
-            "expected_tables[0] must be a non-empty string, got 1",
-        ),
+        ({"expected": []}, InputError, "expected must be a non-empty sequence of accepted queries, got ()"),
+        ({"expected_tables": "users"}, TypeError, "expected_tables must be a sequence of strings, got 'users'"),
+        ({"expected_tables": 0}, TypeError, "expected_tables must be a sequence of strings, got 0"),
+        ({"expected_tables": [1]}, TypeError, "expected_tables[0] must be a non-empty string, got 1"),
         ({"errors": "bad"}, TypeError, "errors must be a sequence of strings, got 'bad'"),
         ({"errors": [None]}, TypeError, "errors[0] must be a string, got None"),
         ({"is_valid": 2}, TypeError, "is_valid must be True or False, got 2"),
         ({"safety_valid": "yes"}, TypeError, "safety_valid must be True or False, got 'yes'"),
         ({"syntax_valid": 2}, TypeError, "syntax_valid must be True or False, got 2"),
         ({"schema_valid": "no"}, TypeError, "schema_valid must be True or False, got 'no'"),
-        (
-            {"confidence": "sure"},
-            InputError,
-            "confidence must be one of 'high', 'medium', 'low', got 'sure'",
-        ),
-        (
-            {"schema": 3},
-            TypeError,
-            "schema must be text or a mapping from table to column to type, got 3",
-        ),
+        ({"confidence": "sure"}, InputError, "confidence must be one of 'high', 'medium', 'low', got 'sure'"),
+        ({"schema": 3}, TypeError, "schema must be text or a mapping from table to column to type, got 3"),
         (
             {"schema": {"shop": {"users": {"id": "int"}}, "zoo": {"pets": {"id": "int"}}}},
             TypeError,
@@ -684,19 +662,11 @@ def test_reports_compare_metric_by_metric() -> None:
                 "'zoo': {'pets': {'id': 'int'}}}"
             ),
         ),
-        (
-            {"schema": {"users": ["id"]}},
-            TypeError,
-            "schema['users'] must be a non-empty mapping from column to type, got ['id']",
-        ),
-        (
-            {"schema": {"users": {"id": None}}},
-            TypeError,
-            "schema['users']['id'] must be a string, got None",
-        ),
+        ({"schema": {"users": ["id"]}}, TypeError, "schema['users'] must be a non-empty mapping from column to type, got ['id']"),
+        ({"schema": {"users": {"id": None}}}, TypeError, "schema['users']['id'] must be a string, got None"),
         ({"question": 3}, TypeError, "question must be a string, got 3"),
     ],
-)
+)  # fmt: skip
 def test_case_errors(fields: dict[str, Any], error: type[Exception], message: str) -> None:
     """A bad field is refused where it enters, under its own name."""
     with pytest.raises(error) as caught:
@@ -708,33 +678,13 @@ def test_case_errors(fields: dict[str, Any], error: type[Exception], message: st
     ("cases", "options", "error", "message"),
     [
         ([], {}, InputError, "cases must be a non-empty sequence of SqlCase, got ()"),
-        (
-            [FULL, 3],
-            {},
-            TypeError,
-            "cases[1] must be a SqlCase (of a table: sql_cases_from_columns(**table)), got 3",
-        ),
-        (
-            [FULL],
-            {"judge": "me"},
-            TypeError,
-            "judge must be a Judge (see judge_from_function), got 'me'",
-        ),
+        ([FULL, 3], {}, TypeError, "cases[1] must be a SqlCase (of a table: sql_cases_from_columns(**table)), got 3"),
+        ([FULL], {"judge": "me"}, TypeError, "judge must be a Judge (see judge_from_function), got 'me'"),
         ([FULL], {"progress": 1}, TypeError, "progress must be a callable, True or False, got 1"),
-        (
-            [FULL],
-            {"executor": 2},
-            TypeError,
-            "executor must be an Executor of concurrent.futures, got 2",
-        ),
-        (
-            [FULL],
-            {"timeout_seconds": -1},
-            InputError,
-            "timeout_seconds must be a finite number > 0, got -1",
-        ),
+        ([FULL], {"executor": 2}, TypeError, "executor must be an Executor of concurrent.futures, got 2"),
+        ([FULL], {"timeout_seconds": -1}, InputError, "timeout_seconds must be a finite number > 0, got -1"),
     ],
-)
+)  # fmt: skip
 def test_report_errors(
     cases: Iterable[Any], options: dict[str, Any], error: type[Exception], message: str
 ) -> None:
@@ -771,7 +721,7 @@ def test_printed_it_has_a_line_for_each_metric() -> None:
         str(safety)
         .splitlines()[0]
         .endswith(
-            "; recall between 0.3333 and 0.6667 (verdicts are missing), "
+            "; recall between 0.33 and 0.67 (verdicts are missing), "
             "1 of 2 unsafe queries not caught"
         )
     )
@@ -828,11 +778,11 @@ def test_a_report_without_a_judge_bounds_what_is_undecided() -> None:
     assert report.query_correctness_bounds == (2 / 7, 4 / 7)
     first = str(report).splitlines()[0]
     mean = f"mean 0.40 {report.intervals['query_correctness']} (95 %, the 5 decided)"
-    bounds = "between 0.2857 and 0.5714 (2 of 7 undecided)"
+    bounds = "between 0.29 and 0.57 (2 of 7 undecided)"
     assert first == f"query_correctness: {bounds}; {mean}"
     page = report._repr_html_()
     assert report.n_undecided == 2
-    parts = [bounds, "query_correctness, 2 undecided", "0.2857 to 0.5714", "decided alone"]
+    parts = [bounds, "query_correctness, 2 undecided", ">between 0.29 and 0.57<", "decided alone"]
     places = [page.index(part) for part in parts]
     assert places == sorted(places)
     assert SqlReport.from_json(report.to_json()) == report

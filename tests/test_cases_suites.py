@@ -1,5 +1,7 @@
 """Suites of SQL cases: options, tags, shards, and what a validator did not say."""
 
+# ruff: noqa: E501 - a case stands on one line
+
 from __future__ import annotations
 
 import asyncio
@@ -45,26 +47,11 @@ def case(case_id: str | int = "q", **changes: Any) -> SqlCase:
 @pytest.mark.parametrize(
     ("option", "generated", "expected", "rows"),
     [
-        (
-            {"column_order": "ignored"},
-            "SELECT a, b FROM t",
-            "SELECT b, a FROM t",
-            ([(1, 2)], [(2, 1)]),
-        ),
-        (
-            {"semantics": "set"},
-            "SELECT a FROM t",
-            "SELECT DISTINCT a FROM t",
-            ([(1,)] * 2, [(1,)]),
-        ),
-        (
-            {"tolerance": 0.5},
-            "SELECT a * 1.0 FROM t",
-            "SELECT a * 1.0 + 0.25 FROM t",
-            ([(1.0,)], [(1.25,)]),
-        ),
+        ({"column_order": "ignored"}, "SELECT a, b FROM t", "SELECT b, a FROM t", ([(1, 2)], [(2, 1)])),
+        ({"semantics": "set"}, "SELECT a FROM t", "SELECT DISTINCT a FROM t", ([(1,)] * 2, [(1,)])),
+        ({"tolerance": 0.5}, "SELECT a * 1.0 FROM t", "SELECT a * 1.0 + 0.25 FROM t", ([(1.0,)], [(1.25,)])),
     ],
-)
+)  # fmt: skip
 def test_one_option_steers_rows_and_queries(
     option: dict[str, Any], generated: str, expected: str, rows: tuple[Any, Any]
 ) -> None:
@@ -146,23 +133,15 @@ def test_intervals_have_the_level_that_was_asked_for() -> None:
     ("option", "error", "message"),
     [
         ({"metrics": ["tables"]}, InputError, "metrics[0] must be one of 'query_correctness', "),
-        (
-            {"metrics": "table_accuracy"},
-            TypeError,
-            "metrics must be a non-empty sequence of metri",
-        ),
+        ({"metrics": "table_accuracy"}, TypeError, "metrics must be a non-empty sequence of metri"),
         ({"rule": "exact"}, InputError, "rule must be one of 'scorekit', "),
         ({"tolerance": -1}, InputError, "tolerance must be a finite number >= 0, got -1"),
         ({"tolerance": math.nan}, InputError, "tolerance must be a finite number >= 0, got nan"),
         ({"semantics": "list"}, InputError, "semantics must be one of 'bag', 'set', got 'list'"),
         ({"column_order": "any"}, InputError, "column_order must be one of 'significant', 'ign"),
-        (
-            {"confidence_level": 95},
-            InputError,
-            "confidence_level must be a number in (0, 1), got ",
-        ),
+        ({"confidence_level": 95}, InputError, "confidence_level must be a number in (0, 1), got "),
     ],
-)
+)  # fmt: skip
 def test_options_are_checked_before_anything_runs(
     option: dict[str, Any], error: type[Exception], message: str
 ) -> None:
@@ -346,19 +325,10 @@ def test_what_would_not_be_one_run_is_not_merged() -> None:
     first = score_sql_cases([case(1)])
     refused: list[tuple[SqlReport, str]] = [
         (score_sql_cases([case(1)]), "others[0] must hold other cases than the reports before it"),
-        (
-            score_sql_cases([case(2)], model="b"),
-            "model of others[0] must be None, as in the first",
-        ),
-        (
-            score_sql_cases([case(2)], semantics="set"),
-            "semantics of others[0] must be 'bag', as in the first report, got 'set'",
-        ),
-        (
-            score_sql_cases([case(2)], confidence_level=0.9),
-            "confidence_level of others[0] must be 0.95, as in the first report, got 0.9",
-        ),
-    ]
+        (score_sql_cases([case(2)], model="b"), "model of others[0] must be None, as in the first"),
+        (score_sql_cases([case(2)], semantics="set"), "semantics of others[0] must be 'bag', as in the first report, got 'set'"),
+        (score_sql_cases([case(2)], confidence_level=0.9), "confidence_level of others[0] must be 0.95, as in the first report, got 0.9"),
+    ]  # fmt: skip
     for other, message in refused:
         with pytest.raises(InputError) as caught:
             first.merge(other)

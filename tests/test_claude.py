@@ -23,6 +23,7 @@ from typing import Any
 
 import pytest
 from anthropic_server import AnthropicServer
+from refusals import Refusal, refusals
 
 from scorekit import cases, claude
 from scorekit._claude import pace
@@ -260,10 +261,7 @@ FAULTS: list[tuple[str, str, str, int, bool]] = [
 @pytest.mark.parametrize("form", [ask, aask])
 @pytest.mark.parametrize("row", FAULTS, ids=[row[0] for row in FAULTS])
 def test_every_fault_is_a_result(
-    server: Any,
-    form: Form,
-    row: tuple[str, str, str, int, bool],
-    monkeypatch: pytest.MonkeyPatch,
+    server: Any, form: Form, row: tuple[str, str, str, int, bool], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """0.0, whose failure it was and of which kind; the fixture sees that nothing is left open."""
     fault, kind, message, n_calls, paid = row
@@ -1584,78 +1582,37 @@ def test_a_case_takes_as_long_as_its_judge(server: Any, monkeypatch: pytest.Monk
     assert results["query_correctness"].score == results["table_accuracy"].score == 1.0
 
 
-@pytest.mark.parametrize(
-    ("options", "error", "message"),
-    [
-        ({"model": ""}, InputError, "model must be a non-empty string, got ''"),
-        ({"model": 5}, TypeError, "model must be a non-empty string, got 5"),
-        ({"api_key": b"sk-1"}, TypeError, "api_key must be a string, got bytes"),
-        (
-            {"api_key": "sk-1\n"},
-            InputError,
-            "api_key must be printable ASCII text without spaces, got something else",
-        ),
-        ({"base_url": 1}, TypeError, "base_url must be a non-empty string, got 1"),
-        (
-            {"base_url": "localhost"},
-            InputError,
-            "base_url must be an http or https address without a password",
-        ),
-        (
-            {"base_url": "https://u:p@host"},
-            InputError,
-            "base_url must be an http or https address without a password",
-        ),
-        (
-            {"timeout_seconds": 0},
-            InputError,
-            "timeout_seconds must be a finite number > 0, got 0",
-        ),
-        ({"max_concurrency": 0}, InputError, "max_concurrency must be an integer >= 1, got 0"),
-        ({"max_retries": -1}, InputError, "max_retries must be an integer >= 0, got -1"),
-        (
-            {"effort": "none"},
-            InputError,
-            "effort must be one of 'low', 'medium', 'high', 'xhigh', 'max', got 'none'",
-        ),
-        ({"max_tokens": 0}, InputError, "max_tokens must be an integer >= 1, got 0"),
-        (
-            {"requests_per_minute": 0},
-            InputError,
-            "requests_per_minute must be a finite number > 0, got 0",
-        ),
-        (
-            {"max_wait_seconds": -1},
-            InputError,
-            "max_wait_seconds must be a finite number >= 0, got -1",
-        ),
-        ({"batch": 2}, TypeError, "batch must be True or False, got 2"),
-        ({"max_calls": -1}, InputError, "max_calls must be an integer >= 0, got -1"),
-        ({"max_cost_usd": -1}, InputError, "max_cost_usd must be a finite number >= 0, got -1"),
-        (
-            {"model": "m", "max_cost_usd": 1},
-            InputError,
-            "prices must hold a ModelPrice for 'm' where max_cost_usd is given",
-        ),
-        (
-            {"prices": [1]},
-            TypeError,
-            r"prices must be a mapping from model to ModelPrice, got \[1\]",
-        ),
-        (
-            {"prices": {"m": 1.0}},
-            TypeError,
-            r"prices\['m'\] must be a ModelPrice \(see PRICES\), got 1.0",
-        ),
-        ({"prices": {1: 1.0}}, TypeError, "model must be a non-empty string, got 1"),
-    ],
-)
-def test_arguments_are_checked(
-    options: dict[str, Any], error: type[Exception], message: str
-) -> None:
+@refusals(r"""
+model="" -> InputError: model must be a non-empty string, got ''
+model=5 -> TypeError: model must be a non-empty string, got 5
+api_key=b"sk-1" -> TypeError: api_key must be a string, got bytes
+api_key="sk-1\n"
+    -> InputError: api_key must be printable ASCII text without spaces, got something else
+base_url=1 -> TypeError: base_url must be a non-empty string, got 1
+base_url="localhost"
+    -> InputError: base_url must be an http or https address without a password
+base_url="https://u:p@host"
+    -> InputError: base_url must be an http or https address without a password
+timeout_seconds=0 -> InputError: timeout_seconds must be a finite number > 0, got 0
+max_concurrency=0 -> InputError: max_concurrency must be an integer >= 1, got 0
+max_retries=-1 -> InputError: max_retries must be an integer >= 0, got -1
+effort="none"
+    -> InputError: effort must be one of 'low', 'medium', 'high', 'xhigh', 'max', got 'none'
+max_tokens=0 -> InputError: max_tokens must be an integer >= 1, got 0
+requests_per_minute=0 -> InputError: requests_per_minute must be a finite number > 0, got 0
+max_wait_seconds=-1 -> InputError: max_wait_seconds must be a finite number >= 0, got -1
+batch=2 -> TypeError: batch must be True or False, got 2
+max_calls=-1 -> InputError: max_calls must be an integer >= 0, got -1
+max_cost_usd=-1 -> InputError: max_cost_usd must be a finite number >= 0, got -1
+model="m", max_cost_usd=1
+    -> InputError: prices must hold a ModelPrice for 'm' where max_cost_usd is given
+prices=[1] -> TypeError: prices must be a mapping from model to ModelPrice, got [1]
+prices={"m": 1.0} -> TypeError: prices['m'] must be a ModelPrice (see PRICES), got 1.0
+prices={1: 1.0} -> TypeError: model must be a non-empty string, got 1
+""")
+def test_arguments_are_checked(wrong: Refusal) -> None:
     """A mistake raises where it is made, and a key is never shown."""
-    with pytest.raises(error, match=f"^{message}$"):
-        ClaudeJudge(**options)
+    wrong.by(ClaudeJudge)
 
 
 def test_what_is_asked_is_checked() -> None:

@@ -12,6 +12,7 @@ import pytest
 from column_types import COLUMN_TYPES
 from hypothesis import given
 from hypothesis import strategies as st
+from refusals import Refusal, refusals
 
 from scorekit import CodeSample, CodeWeights, InputError, code_score, code_scores_from_columns
 
@@ -130,118 +131,60 @@ def test_pandas_nullable_integers_are_integers_and_a_missing_one_is_named() -> N
         code_scores_from_columns(compiled=[True, True], passed=pd.Series([1, None], dtype="Int64"))
 
 
-@pytest.mark.parametrize(
-    ("arguments", "error", "message"),
-    [
-        ({"compiled": 2}, TypeError, "compiled must be True or False, got 2"),
-        ({"passed": -1}, InputError, "passed must be an integer >= 0, got -1"),
-        (
-            {"passed": "PASS"},
-            TypeError,
-            "passed must be True or False, or a count of tests, got 'PASS'",
-        ),
-        (
-            {"passed": [1, 2]},
-            TypeError,
-            (
-                "passed must be True or False, or a count of tests "
-                "(of a column: code_scores_from_columns), got [1, 2]"
-            ),
-        ),
-        ({"failed": 0.5}, TypeError, "failed must be an integer >= 0, got 0.5"),
-        (
-            {"passed": True, "failed": 2},
-            InputError,
-            "failed must be 0 where passed is True, got 2",
-        ),
-        ({"warnings": True}, TypeError, "warnings must be an integer >= 0, got True"),
-        (
-            {"warnings": np.array([1, 2])},
-            TypeError,
-            "warnings must be an integer >= 0, got array([1, 2])",
-        ),
-        ({"weights": {"tests": 1}}, TypeError, "weights must be a CodeWeights, got {'tests': 1}"),
-    ],
-)
-def test_errors(arguments: dict[str, Any], error: type[Exception], message: str) -> None:
+@refusals("""
+compiled=2 -> TypeError: compiled must be True or False, got 2
+passed=-1 -> InputError: passed must be an integer >= 0, got -1
+passed="PASS" -> TypeError: passed must be True or False, or a count of tests, got 'PASS'
+passed=[1, 2]
+    -> TypeError: passed must be True or False, or a count of tests (of a column:
+    code_scores_from_columns), got [1, 2]
+failed=0.5 -> TypeError: failed must be an integer >= 0, got 0.5
+passed=True, failed=2 -> InputError: failed must be 0 where passed is True, got 2
+warnings=True -> TypeError: warnings must be an integer >= 0, got True
+warnings=np.array([1, 2]) -> TypeError: warnings must be an integer >= 0, got array([1, 2])
+weights={"tests": 1} -> TypeError: weights must be a CodeWeights, got {'tests': 1}
+""")
+def test_errors(wrong: Refusal) -> None:
     """Each message names the parameter, its domain and the value it got."""
-    with pytest.raises(error) as caught:
-        code_score(**{"compiled": True, **arguments})
-    assert str(caught.value) == message
+    wrong.by(code_score, compiled=True)
 
 
-@pytest.mark.parametrize(
-    ("arguments", "error", "message"),
-    [
-        (
-            {"compiled": []},
-            InputError,
-            "compiled must be a non-empty sequence of booleans, got ()",
-        ),
-        (
-            {"compiled": "yes"},
-            TypeError,
-            "compiled must be a non-empty sequence of booleans, got 'yes'",
-        ),
-        ({"compiled": [True, 2]}, TypeError, "compiled[1] must be True or False, got 2"),
-        (
-            {"compiled": np.ones((2, 2), bool)},
-            InputError,
-            "compiled must be one-dimensional, got shape (2, 2)",
-        ),
-        ({"passed": [1]}, InputError, "passed and compiled must be equally long, got 1 and 2"),
-        ({"failed": [1, True]}, TypeError, "failed[1] must be an integer >= 0, got True"),
-        (
-            {"passed": [False, True], "failed": [2, 1]},
-            InputError,
-            "failed[1] must be 0 where passed is True, got 1",
-        ),
-        ({"passed": [True, None]}, InputError, f"{NO_OUTCOME}None"),
-        (
-            {"passed": ["FAIL", "Passed"]},
-            TypeError,
-            (
-                "passed[0] must be True or False, 1 or 0, or a count of tests "
-                "(if 'Passed' stands for True: [x == 'Passed' for x in passed]), got 'FAIL'"
-            ),
-        ),
-        ({"passed": [1, 2.0]}, TypeError, "passed[1] must be an integer >= 0, got 2.0"),
-        ({"passed": [1.0, 2.0]}, TypeError, "passed[0] must be an integer >= 0, got 1.0"),
-        (
-            {"failed": [0, -2]},
-            InputError,
-            "failed[1] must be an integer >= 0, got -2",
-        ),
-        ({"weights": None}, TypeError, "weights must be a CodeWeights, got None"),
-    ],
-)
-def test_column_errors(arguments: dict[str, Any], error: type[Exception], message: str) -> None:
+@refusals("""
+compiled=[] -> InputError: compiled must be a non-empty sequence of booleans, got ()
+compiled="yes" -> TypeError: compiled must be a non-empty sequence of booleans, got 'yes'
+compiled=[True, 2] -> TypeError: compiled[1] must be True or False, got 2
+compiled=np.ones((2, 2), bool)
+    -> InputError: compiled must be one-dimensional, got shape (2, 2)
+passed=[1] -> InputError: passed and compiled must be equally long, got 1 and 2
+failed=[1, True] -> TypeError: failed[1] must be an integer >= 0, got True
+passed=[False, True], failed=[2, 1]
+    -> InputError: failed[1] must be 0 where passed is True, got 1
+passed=[True, None] -> InputError: {NO_OUTCOME}None
+passed=["FAIL", "Passed"]
+    -> TypeError: passed[0] must be True or False, 1 or 0, or a count of tests (if 'Passed'
+    stands for True: [x == 'Passed' for x in passed]), got 'FAIL'
+passed=[1, 2.0] -> TypeError: passed[1] must be an integer >= 0, got 2.0
+passed=[1.0, 2.0] -> TypeError: passed[0] must be an integer >= 0, got 1.0
+failed=[0, -2] -> InputError: failed[1] must be an integer >= 0, got -2
+weights=None -> TypeError: weights must be a CodeWeights, got None
+""")
+def test_column_errors(wrong: Refusal) -> None:
     """A bad entry is named by its position."""
-    with pytest.raises(error) as caught:
-        code_scores_from_columns(**{"compiled": [True, False], **arguments})
-    assert str(caught.value) == message
+    wrong.by(code_scores_from_columns, compiled=[True, False])
 
 
-@pytest.mark.parametrize(
-    ("weights", "message"),
-    [
-        ({"tests": -0.1}, "tests must be a finite number >= 0, got -0.1"),
-        ({"clippy": float("nan")}, "clippy must be a finite number >= 0, got nan"),
-        (
-            {"compilation": 0, "tests": 0, "clippy": 0},
-            "weights must be numbers with a positive, finite sum, got (0, 0, 0)",
-        ),
-        (
-            {"compilation": 1.7e308, "tests": 1.7e308},
-            "weights must be numbers with a positive, finite sum, got (1.7e+308, 1.7e+308, 0.1)",
-        ),
-    ],
-)
-def test_weight_errors(weights: dict[str, float], message: str) -> None:
+@refusals("""
+tests=-0.1 -> InputError: tests must be a finite number >= 0, got -0.1
+clippy=float("nan") -> InputError: clippy must be a finite number >= 0, got nan
+compilation=0, tests=0, clippy=0
+    -> InputError: weights must be numbers with a positive, finite sum, got (0, 0, 0)
+compilation=1.7e308, tests=1.7e308
+    -> InputError: weights must be numbers with a positive, finite sum, got (1.7e+308,
+    1.7e+308, 0.1)
+""")
+def test_weight_errors(wrong: Refusal) -> None:
     """Weights are refused where they are made."""
-    with pytest.raises(InputError) as caught:
-        CodeWeights(**weights)
-    assert str(caught.value) == message
+    wrong.by(CodeWeights)
 
 
 def test_missing_and_enormous_counts_are_named() -> None:

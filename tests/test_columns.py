@@ -1,5 +1,7 @@
 """Columns that SQL reads: worked cases, what cannot be attributed, hostile text, an oracle."""
 
+# ruff: noqa: E501 - a case stands on one line
+
 from __future__ import annotations
 
 import json
@@ -64,10 +66,7 @@ ON CONFLICT (id) DO UPDATE SET name = excluded.name WHERE users.age > 1
 
 # Each worked out by hand, from how standard SQL resolves a name.
 WORKED = [
-    (
-        "SELECT name FROM users u JOIN orders o ON o.user_id = u.id WHERE total > 1",
-        "orders.total orders.user_id users.id users.name",
-    ),
+    ("SELECT name FROM users u JOIN orders o ON o.user_id = u.id WHERE total > 1", "orders.total orders.user_id users.id users.name"),
     ("SELECT COUNT(*) FROM users", ""),
     ("SELECT 1", ""),
     ("SELECT a.id, b.id FROM users a, orders b", "orders.id users.id"),
@@ -76,10 +75,7 @@ WORKED = [
     ("SELECT public.users.id FROM public.users", "public.users.id"),
     ("SELECT users.id FROM public.users", "public.users.id"),
     ("SELECT public.users.id FROM users", "users.id"),
-    (
-        "SELECT SUM(total) OVER (PARTITION BY user_id ORDER BY id) FROM orders",
-        "orders.id orders.total orders.user_id",
-    ),
+    ("SELECT SUM(total) OVER (PARTITION BY user_id ORDER BY id) FROM orders", "orders.id orders.total orders.user_id"),
     ("SELECT COUNT(u.*), COUNT(users.*) FROM users u", ""),
     ("SELECT users FROM users", "users.age users.id users.name"),
     ("SELECT u.id FROM (users) AS u", "users.id"),
@@ -91,62 +87,26 @@ WORKED = [
     ("SELECT x.a FROM (SELECT name AS a FROM users) x", "users.name"),
     ("SELECT x.b FROM (SELECT name FROM users) AS x(b)", "users.name"),
     ("WITH users AS (SELECT id AS k FROM orders) SELECT k FROM users", "orders.id"),
-    (
-        "WITH users AS (SELECT id FROM users WHERE age > 1) SELECT id FROM users",
-        "users.age users.id",
-    ),
-    (
-        "WITH a AS (SELECT id FROM users), b AS (SELECT id i FROM a) SELECT i, sku FROM b, items",
-        "items.sku users.id",
-    ),
-    (
-        "WITH RECURSIVE c(n) AS (SELECT id FROM users UNION SELECT n + 1 FROM c) SELECT n FROM c",
-        "users.id",
-    ),
+    ("WITH users AS (SELECT id FROM users WHERE age > 1) SELECT id FROM users", "users.age users.id"),
+    ("WITH a AS (SELECT id FROM users), b AS (SELECT id i FROM a) SELECT i, sku FROM b, items", "items.sku users.id"),
+    ("WITH RECURSIVE c(n) AS (SELECT id FROM users UNION SELECT n + 1 FROM c) SELECT n FROM c", "users.id"),
     (RECURSIVE, "orders.user_id users.id"),
-    (
-        "WITH d AS (DELETE FROM users WHERE age > 1 RETURNING id) SELECT id FROM d",
-        "users.age users.id",
-    ),
-    (
-        "SELECT id FROM users UNION SELECT user_id FROM orders ORDER BY id",
-        "orders.user_id users.id",
-    ),
+    ("WITH d AS (DELETE FROM users WHERE age > 1 RETURNING id) SELECT id FROM d", "users.age users.id"),
+    ("SELECT id FROM users UNION SELECT user_id FROM orders ORDER BY id", "orders.user_id users.id"),
     ("(SELECT id FROM users)", "users.id"),
     ("SELECT v.a FROM (VALUES (1, 2)) AS v(a, b)", ""),
     # subqueries, correlated ones too
-    (
-        "SELECT name FROM users WHERE EXISTS (SELECT * FROM orders WHERE user_id = users.id)",
-        "orders.user_id users.id users.name",
-    ),
+    ("SELECT name FROM users WHERE EXISTS (SELECT * FROM orders WHERE user_id = users.id)", "orders.user_id users.id users.name"),
     ("SELECT name FROM users WHERE EXISTS (SELECT o.* FROM orders o)", "users.name"),
-    (
-        "SELECT name FROM users WHERE id IN (SELECT user_id FROM orders WHERE total > age)",
-        "orders.total orders.user_id users.age users.id users.name",
-    ),
-    (
-        "SELECT (SELECT MAX(total) FROM orders WHERE id = u.id) FROM users u",
-        "orders.id orders.total users.id",
-    ),
-    (
-        "SELECT name FROM users u, LATERAL (SELECT total FROM orders WHERE user_id = u.id) l",
-        "orders.total orders.user_id users.id users.name",
-    ),
+    ("SELECT name FROM users WHERE id IN (SELECT user_id FROM orders WHERE total > age)", "orders.total orders.user_id users.age users.id users.name"),
+    ("SELECT (SELECT MAX(total) FROM orders WHERE id = u.id) FROM users u", "orders.id orders.total users.id"),
+    ("SELECT name FROM users u, LATERAL (SELECT total FROM orders WHERE user_id = u.id) l", "orders.total orders.user_id users.id users.name"),
     # joins
     ("SELECT id FROM users JOIN orders USING (id)", "orders.id users.id"),
     ("SELECT name FROM users NATURAL JOIN orders", "orders.id users.id users.name"),
-    (
-        "SELECT id FROM users JOIN orders USING (id) JOIN orders o2 USING (id)",
-        "orders.id users.id",
-    ),
-    (
-        "SELECT users.id FROM users JOIN orders USING (nothing)",
-        "orders.nothing users.id users.nothing",
-    ),
-    (
-        "SELECT name FROM (users JOIN orders ON users.id = user_id) JOIN items ON sku = name",
-        "items.sku orders.user_id users.id users.name",
-    ),
+    ("SELECT id FROM users JOIN orders USING (id) JOIN orders o2 USING (id)", "orders.id users.id"),
+    ("SELECT users.id FROM users JOIN orders USING (nothing)", "orders.nothing users.id users.nothing"),
+    ("SELECT name FROM (users JOIN orders ON users.id = user_id) JOIN items ON sku = name", "items.sku orders.user_id users.id users.name"),
     # aliases of outputs
     ("SELECT name AS n FROM users ORDER BY n", "users.name"),
     ("SELECT COUNT(*) AS c, name FROM users GROUP BY name HAVING c > 1 ORDER BY c", "users.name"),
@@ -175,7 +135,7 @@ WORKED = [
     (MERGE, "orders.id orders.total orders.user_id users.id"),
     ("CREATE TEMP TABLE z AS SELECT id AS q FROM users; SELECT q FROM z", "users.id"),
     ("DROP TABLE users", ""),
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("sql", "columns"), WORKED, ids=range(len(WORKED)))
@@ -190,14 +150,11 @@ def test_worked_cases(sql: str, columns: str, schema: Any) -> None:
     [
         ("SELECT * FROM users", ["users"]),
         ("SELECT o.* FROM users u, orders o", ["orders"]),
-        (
-            "SELECT * FROM (SELECT * FROM users) x JOIN orders ON x.id = user_id",
-            ["users", "orders"],
-        ),
+        ("SELECT * FROM (SELECT * FROM users) x JOIN orders ON x.id = user_id", ["users", "orders"]),
         ("TABLE users", ["users"]),
         ("SELECT COUNT(DISTINCT u.*) FROM users u", ["users"]),
     ],
-)
+)  # fmt: skip
 def test_a_star_reads_every_column(sql: str, tables: list[str]) -> None:
     """Of the tables it stands for, once."""
     assert read(sql) == all_of(*tables)
@@ -208,50 +165,22 @@ def test_a_star_reads_every_column(sql: str, tables: list[str]) -> None:
     [
         ('SELECT id FROM users WHERE name = "Bob"', "sqlite", "users.id users.name"),
         ('SELECT id FROM users WHERE name = "Bob"', "postgres", "users.bob users.id users.name"),
-        (
-            "SELECT name FROM items WHERE sku IN users",
-            "duckdb",
-            "items.name items.sku items.users",
-        ),
-        (
-            "SELECT sku FROM items WHERE sku IN users",
-            "sqlite",
-            " ".join(["items.sku", *all_of("users")]),
-        ),
-        (
-            "SELECT x, y FROM users u, UNNEST(u.name) AS x, u.age AS y",
-            "bigquery",
-            "users.age users.name",
-        ),
+        ("SELECT name FROM items WHERE sku IN users", "duckdb", "items.name items.sku items.users"),
+        ("SELECT sku FROM items WHERE sku IN users", "sqlite", " ".join(["items.sku", *all_of("users")])),
+        ("SELECT x, y FROM users u, UNNEST(u.name) AS x, u.age AS y", "bigquery", "users.age users.name"),
         ("SELECT x, o FROM users u, UNNEST(name) AS x WITH OFFSET AS o", "bigquery", "users.name"),
         ("SELECT c FROM users LATERAL VIEW explode(name) e AS c", "hive", "users.name"),
-        (
-            "SELECT g, name FROM users, generate_series(1, age) AS g",
-            "postgres",
-            "users.age users.name",
-        ),
+        ("SELECT g, name FROM users, generate_series(1, age) AS g", "postgres", "users.age users.name"),
         ("SELECT * EXCLUDE (name) FROM users", "duckdb", "users.age users.id"),
         ("SELECT u FROM users, unnest(name) AS u", "postgres", "users.name"),
-        (
-            "SELECT * EXCEPT (name) REPLACE (age + 1 AS id) FROM users",
-            "bigquery",
-            "users.age users.id",
-        ),
+        ("SELECT * EXCEPT (name) REPLACE (age + 1 AS id) FROM users", "bigquery", "users.age users.id"),
         ("SELECT list_transform(name, x -> x + id) FROM users", "duckdb", "users.id users.name"),
-        (
-            "UPDATE x SET v = 1 FROM users AS x JOIN orders o ON o.id = x.age",
-            "tsql",
-            "orders.id users.age",
-        ),
+        ("UPDATE x SET v = 1 FROM users AS x JOIN orders o ON o.id = x.age", "tsql", "orders.id users.age"),
         ("DELETE x FROM users AS x JOIN orders o ON o.id = x.age", "mysql", "orders.id users.age"),
         (UPSERT, "postgres", "users.age"),
-        (
-            "WITH c AS (SELECT id FROM users UNION ALL SELECT id FROM c) SELECT id FROM c",
-            "tsql",
-            "users.id",
-        ),
+        ("WITH c AS (SELECT id FROM users UNION ALL SELECT id FROM c) SELECT id FROM c", "tsql", "users.id"),
     ],
-)
+)  # fmt: skip
 def test_dialects_differ(sql: str, dialect: str, columns: str) -> None:
     """What is a column in one dialect is a text, a table or an array in another."""
     assert set(read(sql, dialect)) == set(columns.split())
@@ -344,64 +273,19 @@ def test_what_needs_no_schema(sql: str, columns: str) -> None:
 @pytest.mark.parametrize(
     ("sql", "kind", "origin", "message"),
     [
-        (
-            "SELECT id FROM users, orders",
-            "ambiguous",
-            "output",
-            "'id' is a column of users and orders",
-        ),
-        (
-            "SELECT id FROM (SELECT id FROM users), (SELECT id FROM orders)",
-            "ambiguous",
-            "output",
-            "'id' is a column of a subquery and a subquery",
-        ),
-        (
-            "SELECT foo FROM nowhere, nada",
-            "unknown_table",
-            "output",
-            "the table of 'foo' is unknown: the schema has no 'nowhere'",
-        ),
-        (
-            "SELECT * FROM users PIVOT (SUM(age) FOR name IN ('x'))",
-            "unsupported_clause",
-            "instrument",
-            "PIVOT and UNPIVOT are not looked into",
-        ),
-        (
-            "SELECT id FROM users AS u(a, b)",
-            "unsupported_clause",
-            "instrument",
-            "a table's columns are renamed",
-        ),
-        (
-            "SELECT a FROM (users) AS u(a, b)",
-            "unsupported_clause",
-            "instrument",
-            "a table's columns are renamed",
-        ),
-        (
-            "SELECT x.id FROM (users JOIN items ON id = order_id) AS x",
-            "unsupported_clause",
-            "instrument",
-            "a table's columns are renamed",
-        ),
-        (
-            "SELECT foo FROM users, f(1) AS a, f(2) AS b",
-            "unsupported_clause",
-            "instrument",
-            "the table of 'foo' is unknown beside a function that returns a table",
-        ),
-        (
-            "SELECT * FROM users MATCH_RECOGNIZE (PATTERN (a+) DEFINE a AS age > 1)",
-            "unsupported_clause",
-            "instrument",
-            "MATCH_RECOGNIZE is not looked into",
-        ),
+        ("SELECT id FROM users, orders", "ambiguous", "output", "'id' is a column of users and orders"),
+        ("SELECT id FROM (SELECT id FROM users), (SELECT id FROM orders)", "ambiguous", "output", "'id' is a column of a subquery and a subquery"),
+        ("SELECT foo FROM nowhere, nada", "unknown_table", "output", "the table of 'foo' is unknown: the schema has no 'nowhere'"),
+        ("SELECT * FROM users PIVOT (SUM(age) FOR name IN ('x'))", "unsupported_clause", "instrument", "PIVOT and UNPIVOT are not looked into"),
+        ("SELECT id FROM users AS u(a, b)", "unsupported_clause", "instrument", "a table's columns are renamed"),
+        ("SELECT a FROM (users) AS u(a, b)", "unsupported_clause", "instrument", "a table's columns are renamed"),
+        ("SELECT x.id FROM (users JOIN items ON id = order_id) AS x", "unsupported_clause", "instrument", "a table's columns are renamed"),
+        ("SELECT foo FROM users, f(1) AS a, f(2) AS b", "unsupported_clause", "instrument", "the table of 'foo' is unknown beside a function that returns a table"),
+        ("SELECT * FROM users MATCH_RECOGNIZE (PATTERN (a+) DEFINE a AS age > 1)", "unsupported_clause", "instrument", "MATCH_RECOGNIZE is not looked into"),
         ("SELECT (1", "parse", "output", "Expecting ). Line 1, column 9."),
         ("", "empty", "output", "there is no SQL to parse"),
     ],
-)
+)  # fmt: skip
 def test_what_cannot_be_told_has_a_kind(
     sql: str, kind: str, origin: str, message: str, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -437,62 +321,22 @@ def test_quoted_text_of_sqlite_without_a_schema() -> None:
 @pytest.mark.parametrize(
     ("arguments", "options", "error", "message"),
     [
-        (
-            (None, []),
-            {},
-            TypeError,
-            "generated must be a string ('' scores 0: a model without an answer), got None",
-        ),
-        (
-            ("x", "users.id"),
-            {},
-            InputError,
-            "expected must be SQL, or names in a list, got 'users.id'",
-        ),
+        ((None, []), {}, TypeError, "generated must be a string ('' scores 0: a model without an answer), got None"),
+        (("x", "users.id"), {}, InputError, "expected must be SQL, or names in a list, got 'users.id'"),
         (("x", ""), {}, InputError, "expected must be SQL, or names in a list, got ''"),
-        (
-            ("x", ["SELECT a"]),
-            {},
-            InputError,
-            "expected must be SQL, or names in a list, got ('select a',)",
-        ),
+        (("x", ["SELECT a"]), {}, InputError, "expected must be SQL, or names in a list, got ('select a',)"),
         (("x", 3), {}, TypeError, "expected must be an iterable of strings, got 3"),
         (("x", {"a": 1}), {}, TypeError, "expected must be an iterable of strings, got {'a': 1}"),
         (("x", [1]), {}, TypeError, "expected[0] must be a non-empty string, got 1"),
         (("x", [""]), {}, InputError, "expected[0] must be a non-empty string, got ''"),
         (("x", []), {"dialect": 3}, TypeError, "dialect must be a non-empty string, got 3"),
-        (
-            ("x", []),
-            {"schema": 3},
-            TypeError,
-            "schema must be text or a mapping from table to column to type, got 3",
-        ),
-        (
-            ("x", []),
-            {"schema": {"t": {}}},
-            InputError,
-            "schema['t'] must be a non-empty mapping from column to type, got {}",
-        ),
-        (
-            ("x", []),
-            {"schema": {"t": "a"}},
-            TypeError,
-            "schema['t'] must be a non-empty mapping from column to type, got 'a'",
-        ),
-        (
-            ("x", []),
-            {"schema": {"t": {"a": []}}},
-            TypeError,
-            "schema['t']['a'] must be a string, got []",
-        ),
-        (
-            ("x", []),
-            {"schema": {"t": {"a": "int", "A": "int"}}},
-            InputError,
-            "schema['t'] must be a mapping whose columns differ in more than case, got 'A'",
-        ),
+        (("x", []), {"schema": 3}, TypeError, "schema must be text or a mapping from table to column to type, got 3"),
+        (("x", []), {"schema": {"t": {}}}, InputError, "schema['t'] must be a non-empty mapping from column to type, got {}"),
+        (("x", []), {"schema": {"t": "a"}}, TypeError, "schema['t'] must be a non-empty mapping from column to type, got 'a'"),
+        (("x", []), {"schema": {"t": {"a": []}}}, TypeError, "schema['t']['a'] must be a string, got []"),
+        (("x", []), {"schema": {"t": {"a": "int", "A": "int"}}}, InputError, "schema['t'] must be a mapping whose columns differ in more than case, got 'A'"),
     ],
-)
+)  # fmt: skip
 def test_errors(
     arguments: Any, options: dict[str, Any], error: type[Exception], message: str
 ) -> None:

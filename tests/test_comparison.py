@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import pickle
 from typing import Any, Literal
 
@@ -12,6 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from refusals import Refusal, refusals
 from scipy import stats
 
 from scorekit import (
@@ -221,11 +221,7 @@ def test_raise_for_regressions() -> None:
     assert str(caught.value).splitlines() == [first, suite, *fallen]
     with pytest.raises(RegressionError) as caught:
         worse.raise_for_regressions(on="cases")
-    assert str(caught.value).splitlines() == [
-        "20 cases fell by more than 0.05",
-        suite,
-        *fallen,
-    ]
+    assert str(caught.value).splitlines() == ["20 cases fell by more than 0.05", suite, *fallen]
 
 
 def test_deleting_a_failing_case_is_no_way_to_pass() -> None:
@@ -471,77 +467,40 @@ def test_long_lists_are_counted_not_dropped() -> None:
         assert all(f" c{i} " in text for i in range(30))
 
 
-@pytest.mark.parametrize(
-    ("arguments", "error", "message"),
-    [
-        (({}, {"a": 1}), InputError, "baseline must be a run with at least one case, got {}"),
-        (
-            ({"a": 1}, {"b": 1}),
-            InputError,
-            "current must be a run with a case of baseline, such as 'a', got ['b']",
-        ),
-        (({"a": 1.5}, {"a": 1}), InputError, "baseline['a'] must be a number in [0, 1], got 1.5"),
-        (
-            ({"a": 1}, {"a": math.inf}),
-            InputError,
-            "current['a'] must be a number in [0, 1], got inf",
-        ),
-        (
-            ({"a": 1}, {"a": [1, 2]}),
-            InputError,
-            "current['a'][1] must be a number in [0, 1], got 2",
-        ),
-        (
-            ({"a": 1}, {"a": []}),
-            InputError,
-            "current['a'] must be a non-empty sequence of scores, got ()",
-        ),
-        (
-            ({"a": 1}, {"a": "1"}),
-            TypeError,
-            "current['a'] must be a score in [0, 1], True, False, or a sequence of them, got '1'",
-        ),
-        (
-            ({True: 1}, {"a": 1}),
-            TypeError,
-            "a case of baseline must be a non-empty string or an integer, got True",
-        ),
-        (
-            ({"a": 1}, {None: 1}),
-            InputError,
-            "a case of current must be a non-empty string or an integer, got None",
-        ),
-        (
-            ({"a": 1}, {"1": 1, 1: 0}),
-            InputError,
-            "a case of current must be unlike all others, the integer 1 like '1', got 1",
-        ),
-        (
-            ([1], [1]),
-            TypeError,
-            "baseline[0] must be a CodeReport, a SqlReport or a mapping from case to score, got 1",
-        ),
-    ],
-)
-def test_errors(arguments: Any, error: type[Exception], message: str) -> None:
+@refusals("""
+({}, {"a": 1}) -> InputError: baseline must be a run with at least one case, got {}
+({"a": 1}, {"b": 1})
+    -> InputError: current must be a run with a case of baseline, such as 'a', got ['b']
+({"a": 1.5}, {"a": 1}) -> InputError: baseline['a'] must be a number in [0, 1], got 1.5
+({"a": 1}, {"a": math.inf}) -> InputError: current['a'] must be a number in [0, 1], got inf
+({"a": 1}, {"a": [1, 2]}) -> InputError: current['a'][1] must be a number in [0, 1], got 2
+({"a": 1}, {"a": []})
+    -> InputError: current['a'] must be a non-empty sequence of scores, got ()
+({"a": 1}, {"a": "1"})
+    -> TypeError: current['a'] must be a score in [0, 1], True, False, or a sequence of them,
+    got '1'
+({True: 1}, {"a": 1})
+    -> TypeError: a case of baseline must be a non-empty string or an integer, got True
+({"a": 1}, {None: 1})
+    -> InputError: a case of current must be a non-empty string or an integer, got None
+({"a": 1}, {"1": 1, 1: 0})
+    -> InputError: a case of current must be unlike all others, the integer 1 like '1', got 1
+([1], [1])
+    -> TypeError: baseline[0] must be a CodeReport, a SqlReport or a mapping from case to
+    score, got 1
+""")
+def test_errors(wrong: Refusal) -> None:
     """The side and the case are named."""
-    with pytest.raises(error) as caught:
-        compare_reports(*arguments)
-    assert str(caught.value) == message
+    wrong.when(lambda: compare_reports(*wrong.value))
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"threshold": -0.1}, "threshold must be a number in [0, 1], got -0.1"),
-        ({"confidence_level": 1}, "confidence_level must be a number in (0, 1), got 1"),
-    ],
-)
-def test_option_errors(options: dict[str, Any], message: str) -> None:
+@refusals("""
+threshold=-0.1 -> InputError: threshold must be a number in [0, 1], got -0.1
+confidence_level=1 -> InputError: confidence_level must be a number in (0, 1), got 1
+""")
+def test_option_errors(wrong: Refusal) -> None:
     """Options have domains too."""
-    with pytest.raises(InputError) as caught:
-        compare_reports({"a": 1}, {"a": 1}, **options)
-    assert str(caught.value) == message
+    wrong.by(compare_reports, {"a": 1}, {"a": 1})
 
 
 def test_what_stops_a_job_is_one_of_six_words() -> None:
@@ -577,21 +536,17 @@ def test_odd_scores_are_named(score: Any, message: str) -> None:
 EITHER = "a CodeReport, a SqlReport or a mapping from case to score"
 
 
-@pytest.mark.parametrize(
-    ("baseline", "current", "message"),
-    [
-        ([1], report(a=1), f"baseline[0] must be {EITHER}, got 1"),
-        (report(a=1), 5, f"current must be {EITHER}, got 5"),
-        ({"a": 1}, report(a=1), "current must be a mapping like baseline, got CodeReport("),
-        (report(a=1), {"a": 1}, "current must be a CodeReport like baseline, got {'a': 1}"),
-    ],
-    ids=["list", "number", "report", "mapping"],
-)
-def test_sides_of_two_kinds_are_refused(baseline: Any, current: Any, message: str) -> None:
+@refusals("""
+compare_reports([1], report(a=1)) -> TypeError: baseline[0] must be {EITHER}, got 1...
+compare_reports(report(a=1), 5) -> TypeError: current must be {EITHER}, got 5...
+compare_reports({"a": 1}, report(a=1))
+    -> TypeError: current must be a mapping like baseline, got CodeReport(...
+compare_reports(report(a=1), {"a": 1})
+    -> TypeError: current must be a CodeReport like baseline, got {'a': 1}...
+""")
+def test_sides_of_two_kinds_are_refused(wrong: Refusal) -> None:
     """The message names the side that is wrong, not the other one."""
-    with pytest.raises(TypeError) as caught:
-        compare_reports(baseline, current)
-    assert str(caught.value).startswith(message)
+    wrong.by_itself()
 
 
 def test_what_no_change_could_show_is_said_so() -> None:
@@ -630,7 +585,7 @@ def test_cases_left_out_bound_the_change() -> None:
     words = "between -0.60 and +0.20 (3 of 5 cases not scored); the others -0.5 ["
     for text in (str(result), str(result.suite)):
         assert f", {words}" in text
-    assert ">-0.600 to +0.200<" in result._repr_html_()
+    assert ">between -0.60 and +0.20<" in result._repr_html_()
     assert compare_reports(before, before, metrics=["column_accuracy"]).suite.delta_bounds is None
 
 

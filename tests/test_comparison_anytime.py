@@ -10,15 +10,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from refusals import Refusal, refusals
 
-from scorekit import (
-    CodeSample,
-    Comparison,
-    InputError,
-    RegressionError,
-    code_report,
-    compare_reports,
-)
+from scorekit import CodeSample, Comparison, RegressionError, code_report, compare_reports
 from scorekit._stats.betting import SHARES, Bets, betting_interval, boundary, course
 
 SCORES = st.sampled_from([0.0, 0.25, 0.5, 0.75, 1.0])
@@ -192,11 +186,7 @@ def test_a_verdict_waits_for_cases_to_come() -> None:
         assert "the verdict waits for all cases of the baseline" in str(result)
         result.raise_for_regressions()
     whole = compare_reports(before, after, anytime=True).suite
-    assert (whole.verdict, whole.n_unseen, whole.question) == (
-        "regressed",
-        0,
-        "cases like these",
-    )
+    assert (whole.verdict, whole.n_unseen, whole.question) == ("regressed", 0, "cases like these")
 
 
 def test_what_finishes_first_stops_no_unchanged_run() -> None:
@@ -296,20 +286,16 @@ def test_stated_effects_are_found(rate: float) -> None:
 # Errors.
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"clusters": {"a": 1}}, r"^clusters must be None where anytime=True, got \{'a': 1\}$"),
-        ({"current": {}}, r"^current must be a run with at least one case, got \{\}$"),
-        ({"current": {"b": 1}}, r"^current must be a run with a case of baseline, such as 'a', "),
-        ({"current": {"a": 1.5}}, r"^current\['a'\] must be a number in \[0, 1\], got 1.5$"),
-    ],
-)
-def test_what_would_mislead_is_refused(options: dict[str, Any], message: str) -> None:
+@refusals("""
+clusters={"a": 1} -> InputError: clusters must be None where anytime=True, got {'a': 1}
+current={} -> InputError: current must be a run with at least one case, got {}
+current={"b": 1} -> InputError: current must be a run with a case of baseline, such as 'a',...
+current={"a": 1.5} -> InputError: current['a'] must be a number in [0, 1], got 1.5
+""")
+def test_what_would_mislead_is_refused(wrong: Refusal) -> None:
     """Groups that fill up between looks would change what was already bet on."""
-    current = options.pop("current", {"a": 1})
-    with pytest.raises(InputError, match=message):
-        compare_reports({"a": 1}, current, anytime=True, **options)
+    arguments = {"current": {"a": 1}, "anytime": True} | wrong.arguments
+    wrong.by(compare_reports, {"a": 1}, **arguments)
 
 
 @pytest.mark.parametrize("value", [2, None, "yes"])

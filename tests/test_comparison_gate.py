@@ -16,6 +16,7 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from refusals import Refusal, refusals
 from scipy import stats
 
 from scorekit import (
@@ -310,32 +311,20 @@ def test_suites_are_named_by_what_there_are_several_of() -> None:
     assert "Suite, a / pass@1: " in compare_reports(two, two).to_text()
 
 
-@pytest.mark.parametrize(
-    ("metrics", "error", "message"),
-    [
-        ((), InputError, "metrics must be a non-empty sequence of metrics, got ()"),
-        ("pass@1", TypeError, "metrics must be a non-empty sequence of metrics, got 'pass@1'"),
-        ([["pass@1"]], TypeError, "metrics[0] must be a non-empty string, got ['pass@1']"),
-        (
-            ["pass@1", "pass@2"],
-            InputError,
-            ("metrics[1] must be 'pass@1', as case 'x' of baseline has 1 attempt, got 'pass@2'"),
-        ),
-        (
-            ["pass@0"],
-            InputError,
-            (
-                "metrics[0] must be one of 'pass@1', 'code_score', or 'pass@k' for k attempts, "
-                "such as 'pass@3', got 'pass@0'"
-            ),
-        ),
-    ],
-)
-def test_metrics_are_named(metrics: Any, error: type[Exception], message: str) -> None:
+@refusals("""
+() -> InputError: metrics must be a non-empty sequence of metrics, got ()
+"pass@1" -> TypeError: metrics must be a non-empty sequence of metrics, got 'pass@1'
+[["pass@1"]] -> TypeError: metrics[0] must be a non-empty string, got ['pass@1']
+["pass@1", "pass@2"]
+    -> InputError: metrics[1] must be 'pass@1', as case 'x' of baseline has 1 attempt, got
+    'pass@2'
+["pass@0"]
+    -> InputError: metrics[0] must be one of 'pass@1', 'code_score', or 'pass@k' for k
+    attempts, such as 'pass@3', got 'pass@0'
+""")
+def test_metrics_are_named(wrong: Refusal) -> None:
     """A misspelt metric must not pass for one without losses."""
-    with pytest.raises(error) as caught:
-        compare_reports(code(x=[4]), code(x=[4]), metrics=metrics)
-    assert str(caught.value) == message
+    wrong.when(lambda: compare_reports(code(x=[4]), code(x=[4]), metrics=wrong.value))
 
 
 def test_metrics_of_mappings_and_sql() -> None:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from refusals import Refusal, refusals
 
 from scorekit import (
     InputError,
@@ -71,22 +72,15 @@ def test_a_single_number_is_rounded_without_being_written_out(value: Decimal) ->
     assert cost_of_pass(cost_usd=value, pass_rate=1) == 0.0  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize(
-    ("column", "message"),
-    [
-        (np.ones((2, 2), dtype=int), "n_samples must be one-dimensional, got shape (2, 2)"),
-        (
-            np.array([], dtype=int),
-            "n_samples must be a non-empty sequence of integers, got array([], dtype=int64)",
-        ),
-    ],
-    ids=["table", "empty"],
-)
-def test_an_array_of_another_shape_is_no_column(column: Any, message: str) -> None:
+@refusals("""
+np.ones((2, 2), dtype=int) -> InputError: n_samples must be one-dimensional, got shape (2, 2)
+np.array([], dtype=int)
+    -> InputError: n_samples must be a non-empty sequence of integers, got array([],
+    dtype=int64)
+""")
+def test_an_array_of_another_shape_is_no_column(wrong: Refusal) -> None:
     """Flattening it would pair values that do not belong together."""
-    with pytest.raises(InputError) as caught:
-        pass_at_k(n_samples=column, n_correct=column)
-    assert str(caught.value) == message
+    wrong.when(lambda: pass_at_k(n_samples=wrong.value, n_correct=wrong.value))
 
 
 def test_a_class_is_no_instance_of_itself() -> None:

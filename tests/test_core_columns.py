@@ -15,6 +15,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from column_types import COLUMN_TYPES
+from refusals import Refusal, refusals
 
 from scorekit import (
     CodeSample,
@@ -116,59 +117,27 @@ def test_columns_that_are_left_out() -> None:
 NAMED = "strings or integers"
 
 
-@pytest.mark.parametrize(
-    ("columns", "error", "message"),
-    [
-        ({"case_id": []}, InputError, f"case_id must be a non-empty sequence of {NAMED}, got ()"),
-        (
-            {"case_id": ["a", 3.0]},
-            TypeError,
-            "case_id[1] must be a non-empty string or an integer, got 3.0",
-        ),
-        (
-            {"case_id": ["a", ""]},
-            InputError,
-            "case_id[1] must be a non-empty string or an integer, got ''",
-        ),
-        (
-            {"case_id": "ab"},
-            TypeError,
-            f"case_id must be a non-empty sequence of {NAMED}, got 'ab'",
-        ),
-        ({"model": ""}, InputError, "model must be a non-empty string or an integer, got ''"),
-        ({"model": ["m"]}, InputError, "model and case_id must be equally long, got 1 and 2"),
-        ({"compiled": [2, 0]}, TypeError, "compiled[0] must be True or False, got 2"),
-        ({"passed": [1, -1]}, InputError, "passed[1] must be an integer >= 0, got -1"),
-        (
-            {"cost_usd": [None, -1.0]},
-            InputError,
-            "cost_usd[1] must be a finite number >= 0, got -1.0",
-        ),
-        (
-            {"latency_seconds": [float("inf"), None]},
-            InputError,
-            "latency_seconds[0] must be a finite number >= 0, got inf",
-        ),
-        (
-            {"input_tokens": [None, 1.5]},
-            TypeError,
-            "input_tokens[1] must be an integer >= 0, got 1.5",
-        ),
-        (
-            {"output_tokens": [-1, 1]},
-            InputError,
-            "output_tokens[0] must be an integer >= 0, got -1",
-        ),
-        ({"k": ()}, InputError, "k must be a non-empty sequence of integers, got ()"),
-        ({"weights": 3}, TypeError, "weights must be a CodeWeights, got 3"),
-    ],
-)
-def test_column_errors(columns: dict[str, Any], error: type[Exception], message: str) -> None:
+@refusals("""
+case_id=[] -> InputError: case_id must be a non-empty sequence of {NAMED}, got ()
+case_id=["a", 3.0] -> TypeError: case_id[1] must be a non-empty string or an integer, got 3.0
+case_id=["a", ""] -> InputError: case_id[1] must be a non-empty string or an integer, got ''
+case_id="ab" -> TypeError: case_id must be a non-empty sequence of {NAMED}, got 'ab'
+model="" -> InputError: model must be a non-empty string or an integer, got ''
+model=["m"] -> InputError: model and case_id must be equally long, got 1 and 2
+compiled=[2, 0] -> TypeError: compiled[0] must be True or False, got 2
+passed=[1, -1] -> InputError: passed[1] must be an integer >= 0, got -1
+cost_usd=[None, -1.0] -> InputError: cost_usd[1] must be a finite number >= 0, got -1.0
+latency_seconds=[float("inf"), None]
+    -> InputError: latency_seconds[0] must be a finite number >= 0, got inf
+input_tokens=[None, 1.5] -> TypeError: input_tokens[1] must be an integer >= 0, got 1.5
+output_tokens=[-1, 1] -> InputError: output_tokens[0] must be an integer >= 0, got -1
+k=() -> InputError: k must be a non-empty sequence of integers, got ()
+weights=3 -> TypeError: weights must be a CodeWeights, got 3
+""")
+def test_column_errors(wrong: Refusal) -> None:
     """The column is named, and the row."""
     call: dict[str, Any] = {"case_id": ["a", "b"], "model": "m", "compiled": [True, True]}
-    with pytest.raises(error) as caught:
-        code_report_from_columns(**{**call, **columns})
-    assert str(caught.value) == message
+    wrong.by(code_report_from_columns, **call)
 
 
 SQL = ["SELECT x FROM a", "SELECT x FROM a JOIN b USING (i)", "SELECT (", "SELECT 1"] * 5
@@ -198,39 +167,23 @@ def test_table_accuracy_on_workers() -> None:
     assert noted[-1] == (1200, 1200)
 
 
-@pytest.mark.parametrize(
-    ("sql", "tables", "error", "message"),
-    [
-        ([], [], InputError, "generated must be a non-empty sequence of strings, got ()"),
-        ("x", [[]], TypeError, "generated must be a non-empty sequence of strings, got 'x'"),
-        (["x", 1], [[], []], TypeError, "generated[1] must be a string, got 1"),
-        (
-            ["x"],
-            ["users"],
-            TypeError,
-            "expected_tables[0] must be an iterable of strings, got 'users'",
-        ),
-        (
-            ["x"],
-            [["a", ""]],
-            InputError,
-            "expected_tables[0][1] must be a non-empty string, got ''",
-        ),
-        (
-            ["x"],
-            [[], []],
-            InputError,
-            "expected_tables and generated must be equally long, got 2 and 1",
-        ),
-    ],
-)
-def test_errors_of_columns_of_queries(
-    sql: Any, tables: Any, error: type[Exception], message: str
-) -> None:
+@refusals("""
+table_accuracies_from_columns([], [])
+    -> InputError: generated must be a non-empty sequence of strings, got ()
+table_accuracies_from_columns("x", [[]])
+    -> TypeError: generated must be a non-empty sequence of strings, got 'x'
+table_accuracies_from_columns(["x", 1], [[], []])
+    -> TypeError: generated[1] must be a string, got 1
+table_accuracies_from_columns(["x"], ["users"])
+    -> TypeError: expected_tables[0] must be an iterable of strings, got 'users'
+table_accuracies_from_columns(["x"], [["a", ""]])
+    -> InputError: expected_tables[0][1] must be a non-empty string, got ''
+table_accuracies_from_columns(["x"], [[], []])
+    -> InputError: expected_tables and generated must be equally long, got 2 and 1
+""")
+def test_errors_of_columns_of_queries(wrong: Refusal) -> None:
     """The column is named, and the row."""
-    with pytest.raises(error) as caught:
-        table_accuracies_from_columns(sql, tables)
-    assert str(caught.value) == message
+    wrong.by_itself()
 
 
 CASES = [
@@ -292,49 +245,23 @@ def test_what_holds_for_all_cases() -> None:
     assert texts[0].schema == "CREATE TABLE t (x)"
 
 
-@pytest.mark.parametrize(
-    ("columns", "error", "message"),
-    [
-        (
-            {"case_id": "ab"},
-            TypeError,
-            "case_id must be a non-empty sequence of strings or integers, got 'ab'",
-        ),
-        (
-            {"question": "Which?"},
-            TypeError,
-            "question must be a non-empty sequence of entries, got 'Which?'",
-        ),
-        (
-            {"expected": ["SELECT 1"]},
-            InputError,
-            "expected and case_id must be equally long, got 1 and 2",
-        ),
-        (
-            {"generated": ["SELECT 1", None]},
-            TypeError,
-            "row 1: generated must be a string ('' scores 0: a model without an answer), got None",
-        ),
-        (
-            {"confidence": ["high", "sure"]},
-            InputError,
-            "row 1: confidence must be one of 'high', 'medium', 'low', got 'sure'",
-        ),
-        (
-            {"expected_tables": [None, "users"]},
-            TypeError,
-            "row 1: expected_tables must be a sequence of strings, got 'users'",
-        ),
-    ],
-)
-def test_errors_of_columns_of_cases(
-    columns: dict[str, Any], error: type[Exception], message: str
-) -> None:
+@refusals("""
+case_id="ab"
+    -> TypeError: case_id must be a non-empty sequence of strings or integers, got 'ab'
+question="Which?" -> TypeError: question must be a non-empty sequence of entries, got 'Which?'
+expected=["SELECT 1"] -> InputError: expected and case_id must be equally long, got 1 and 2
+generated=["SELECT 1", None]
+    -> TypeError: row 1: generated must be a string ('' scores 0: a model without an answer),
+    got None
+confidence=["high", "sure"]
+    -> InputError: row 1: confidence must be one of 'high', 'medium', 'low', got 'sure'
+expected_tables=[None, "users"]
+    -> TypeError: row 1: expected_tables must be a sequence of strings, got 'users'
+""")
+def test_errors_of_columns_of_cases(wrong: Refusal) -> None:
     """The column is named, and the row."""
     call: dict[str, Any] = {"case_id": ["a", "b"], "generated": ["SELECT 1", "SELECT 2"]}
-    with pytest.raises(error) as caught:
-        sql_cases_from_columns(**{**call, **columns})
-    assert str(caught.value) == message
+    wrong.by(sql_cases_from_columns, **call)
 
 
 @pytest.mark.parametrize("column", COLUMN_TYPES.values(), ids=COLUMN_TYPES)

@@ -1,5 +1,7 @@
 """query_correctness: what is decided without a judge, judges that answer, judges that fail."""
 
+# ruff: noqa: E501 - a case stands on one line
+
 from __future__ import annotations
 
 import asyncio
@@ -86,13 +88,9 @@ def test_identical_text_needs_no_judge(ask: Ask, generated: str, expected: Any) 
         ("SELECT a AS x FROM t WHERE x > 1", "postgres", "no table has a column x"),
         ("SELECT a AS x FROM t WHERE x > 1", "tsql", "no table has a column x"),
         ("SELECT a FROM t WHERE LAG(a) OVER (ORDER BY a) > 1", "sqlite", "a window function in"),
-        (
-            "SELECT t.a FROM t FULL JOIN t AS u ON (t.a = u.a) IS TRUE",
-            "postgres",
-            "a FULL JOIN without an equality",
-        ),
+        ("SELECT t.a FROM t FULL JOIN t AS u ON (t.a = u.a) IS TRUE", "postgres", "a FULL JOIN without an equality"),
     ],
-)
+)  # fmt: skip
 def test_identical_text_that_the_database_refuses_earns_nothing(
     ask: Ask, sql: str, dialect: str | None, why: str
 ) -> None:
@@ -786,34 +784,13 @@ TODAY = "SELECT id, DATE('now') FROM users", "SELECT id, CURRENT_DATE FROM users
 @pytest.mark.parametrize(
     ("pair", "options", "why"),
     [
-        (
-            TODAY,
-            {"schema": USERS},
-            "neither proved equal nor refuted: MySQL reads the generated query otherwise than "
-            "DuckDB and PostgreSQL and SQLite " + f"({NO_DIALECT})",
-        ),
-        (
-            TODAY,
-            {"schema": USERS, "dialect": "sqlite"},
-            "neither proved equal nor refuted: no difference on 40 small databases",
-        ),
-        (
-            ("SELECT a FROM t", "SELECT a FROM"),
-            {"dialect": "duckdb"},
-            "neither proved equal nor refuted: the expected query cannot be read: parse: ",
-        ),
-        (
-            ("SELECT a FROM t", "SELECT b FROM t"),
-            {},
-            "a counterexample is known, but it counts only with a schema that defines the tables",
-        ),
-        (
-            ("SELECT a FROM t", "SELECT b FROM t"),
-            {"evidence": "judge"},
-            "the queries differ in text",
-        ),
+        (TODAY, {"schema": USERS}, "neither proved equal nor refuted: MySQL reads the generated query otherwise than DuckDB and PostgreSQL and SQLite " + f"({NO_DIALECT})"),
+        (TODAY, {"schema": USERS, "dialect": "sqlite"}, "neither proved equal nor refuted: no difference on 40 small databases"),
+        (("SELECT a FROM t", "SELECT a FROM"), {"dialect": "duckdb"}, "neither proved equal nor refuted: the expected query cannot be read: parse: "),
+        (("SELECT a FROM t", "SELECT b FROM t"), {}, "a counterexample is known, but it counts only with a schema that defines the tables"),
+        (("SELECT a FROM t", "SELECT b FROM t"), {"evidence": "judge"}, "the queries differ in text"),
     ],
-)
+)  # fmt: skip
 def test_an_undecided_pair_says_why(
     ask: Ask, pair: tuple[str, str], options: dict[str, Any], why: str
 ) -> None:
@@ -1288,52 +1265,17 @@ def test_the_callers_context_reaches_the_judge(ask: Ask) -> None:
 @pytest.mark.parametrize(
     ("arguments", "options", "error", "message"),
     [
-        (
-            (None, "x"),
-            {},
-            TypeError,
-            "generated must be a string ('' scores 0: a model without an answer), got None",
-        ),
+        ((None, "x"), {}, TypeError, "generated must be a string ('' scores 0: a model without an answer), got None"),
         ((b"x", "x"), {}, TypeError, "generated must be a string, got b'x'"),
         (("x", ""), {}, InputError, "expected must be a non-empty string, got ''"),
-        (
-            ("x", []),
-            {},
-            InputError,
-            "expected must be a non-empty sequence of accepted queries, got ()",
-        ),
+        (("x", []), {}, InputError, "expected must be a non-empty sequence of accepted queries, got ()"),
         (("x", ["y", 3]), {}, TypeError, "expected[1] must be a non-empty string, got 3"),
-        (
-            ("x", None),
-            {},
-            TypeError,
-            "expected must be a non-empty sequence of accepted queries, got None",
-        ),
-        (
-            ("x", "y"),
-            {"evidence": "none"},
-            InputError,
-            "evidence must be one of 'auto', 'judge', got 'none'",
-        ),
-        (
-            ("x", "y"),
-            {"timeout_seconds": 0},
-            InputError,
-            "timeout_seconds must be a finite number > 0, got 0",
-        ),
-        (
-            ("x", "y"),
-            {"judge": "me"},
-            TypeError,
-            "judge must be a Judge (see judge_from_function), got 'me'",
-        ),
+        (("x", None), {}, TypeError, "expected must be a non-empty sequence of accepted queries, got None"),
+        (("x", "y"), {"evidence": "none"}, InputError, "evidence must be one of 'auto', 'judge', got 'none'"),
+        (("x", "y"), {"timeout_seconds": 0}, InputError, "timeout_seconds must be a finite number > 0, got 0"),
+        (("x", "y"), {"judge": "me"}, TypeError, "judge must be a Judge (see judge_from_function), got 'me'"),
         (("x", "y"), {"question": 1}, TypeError, "question must be a string, got 1"),
-        (
-            ("x", "y"),
-            {"schema": 1},
-            TypeError,
-            "schema must be text or a mapping from table to column to type, got 1",
-        ),
+        (("x", "y"), {"schema": 1}, TypeError, "schema must be text or a mapping from table to column to type, got 1"),
         (
             ("x", "y"),
             {"schema": {"shop": {"users": {"id": "int"}}}},
@@ -1344,7 +1286,7 @@ def test_the_callers_context_reaches_the_judge(ask: Ask) -> None:
             ),
         ),
     ],
-)
+)  # fmt: skip
 def test_errors(
     ask: Ask, arguments: Any, options: dict[str, Any], error: type[Exception], message: str
 ) -> None:

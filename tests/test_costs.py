@@ -14,15 +14,10 @@ import numpy as np
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from refusals import Refusal, refusals
 from scipy import stats
 
-from scorekit import (
-    Run,
-    cost_of_pass_from_columns,
-    cross_tier,
-    mean_interval,
-    tier_statistics,
-)
+from scorekit import Run, cost_of_pass_from_columns, cross_tier, mean_interval, tier_statistics
 from scorekit.errors import InputError
 
 REFERENCE = json.loads((Path(__file__).parent / "data" / "intervals.json").read_text())
@@ -269,83 +264,35 @@ def test_the_error_is_that_of_the_residuals(scale: float) -> None:
     assert result.stderr / scale == pytest.approx(expected, rel=1e-12)
 
 
-@pytest.mark.parametrize(
-    ("arguments", "error", "message"),
-    [
-        (
-            {"cost_usd": []},
-            InputError,
-            "cost_usd must be a non-empty sequence of numbers, got ()",
-        ),
-        (
-            {"passed": [True]},
-            InputError,
-            "cost_usd and passed must be equally long, got 2 and 1",
-        ),
-        ({"passed": [1, 2]}, InputError, "passed[1] must be a number in [0, 1], got 2.0"),
-        (
-            {"passed": ["y", "n"]},
-            TypeError,
-            (
-                "passed[0] must be True or False, or a number in [0, 1] "
-                """(if 'y' stands for True: [x == 'y' for x in passed]), got 'y'"""
-            ),
-        ),
-        (
-            {"cost_usd": [0.1, math.nan]},
-            InputError,
-            (
-                "cost_usd[1] must be a number >= 0 "
-                "(leave out runs whose cost was not measured), got nan"
-            ),
-        ),
-        (
-            {"cost_usd": [0.1, None]},
-            TypeError,
-            (
-                "cost_usd[1] must be a number >= 0 "
-                "(leave out runs whose cost was not measured), got None"
-            ),
-        ),
-        (
-            {"clusters": ["a"]},
-            InputError,
-            "clusters must be 2 labels, one for each entry, got 1",
-        ),
-        (
-            {"confidence_level": 1.0},
-            InputError,
-            "confidence_level must be a number in (0, 1), got 1.0",
-        ),
-        ({"baseline": 0.5}, TypeError, "baseline must be a CostOfPass, got 0.5"),
-        (
-            {
-                "baseline": cost_of_pass_from_columns(cost_usd=[1, 2], passed=[1, 1]),
-                "confidence_level": 0.9,
-            },
-            InputError,
-            "confidence_level must be that of baseline, 0.95, got 0.9",
-        ),
-        ({"seed": -1}, InputError, "seed must be an integer in [0, 4294967295], got -1"),
-        ({"bounds": (0, 0.1)}, InputError, "cost_usd[1] must be a number in [0, 0.1], got 0.2"),
-        ({"bounds": (-1, 1)}, InputError, "bounds[0] must be a finite number >= 0, got -1.0"),
-        (
-            {"cost_usd": [0.1] * 999 + [math.inf], "passed": [1] * 1000},
-            InputError,
-            "cost_usd[999] must be a number in [0, 1e+300], got inf",
-        ),
-        (
-            {"cost_usd": [1e300, 1e300], "passed": [0.0, 1e-9]},
-            InputError,
-            "cost_of_pass must be a finite number >= 0, got more than 1.797e+308",
-        ),
-    ],
-)
-def test_errors(arguments: dict[str, Any], error: type[Exception], message: str) -> None:
+@refusals("""
+cost_usd=[] -> InputError: cost_usd must be a non-empty sequence of numbers, got ()
+passed=[True] -> InputError: cost_usd and passed must be equally long, got 2 and 1
+passed=[1, 2] -> InputError: passed[1] must be a number in [0, 1], got 2.0
+passed=["y", "n"]
+    -> TypeError: passed[0] must be True or False, or a number in [0, 1] (if 'y' stands for
+    True: [x == 'y' for x in passed]), got 'y'
+cost_usd=[0.1, math.nan]
+    -> InputError: cost_usd[1] must be a number >= 0 (leave out runs whose cost was not
+    measured), got nan
+cost_usd=[0.1, None]
+    -> TypeError: cost_usd[1] must be a number >= 0 (leave out runs whose cost was not
+    measured), got None
+clusters=["a"] -> InputError: clusters must be 2 labels, one for each entry, got 1
+confidence_level=1.0 -> InputError: confidence_level must be a number in (0, 1), got 1.0
+baseline=0.5 -> TypeError: baseline must be a CostOfPass, got 0.5
+baseline=cost_of_pass_from_columns(cost_usd=[1, 2], passed=[1, 1]), confidence_level=0.9
+    -> InputError: confidence_level must be that of baseline, 0.95, got 0.9
+seed=-1 -> InputError: seed must be an integer in [0, 4294967295], got -1
+bounds=(0, 0.1) -> InputError: cost_usd[1] must be a number in [0, 0.1], got 0.2
+bounds=(-1, 1) -> InputError: bounds[0] must be a finite number >= 0, got -1.0
+cost_usd=[0.1] * 999 + [math.inf], passed=[1] * 1000
+    -> InputError: cost_usd[999] must be a number in [0, 1e+300], got inf
+cost_usd=[1e300, 1e300], passed=[0.0, 1e-9]
+    -> InputError: cost_of_pass must be a finite number >= 0, got more than 1.797e+308
+""")
+def test_errors(wrong: Refusal) -> None:
     """Each message names the parameter, its domain and the value it got."""
-    with pytest.raises(error) as caught:
-        cost_of_pass_from_columns(**{"cost_usd": [0.1, 0.2], "passed": [1, 0], **arguments})
-    assert str(caught.value) == message
+    wrong.by(cost_of_pass_from_columns, cost_usd=[0.1, 0.2], passed=[1, 0])
 
 
 def test_the_ratio_to_a_baseline_is_that_of_tiers() -> None:

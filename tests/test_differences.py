@@ -13,6 +13,7 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from refusals import Refusal, refusals
 from scipy import stats
 
 from scorekit import (
@@ -249,43 +250,14 @@ def test_any_column_type_will_do() -> None:
     assert paired_difference(old, new) == paired_difference([1, 0, 1], [0, 0.5, 1])
 
 
-@pytest.mark.parametrize(
-    ("arguments", "error", "message"),
-    [
-        (
-            {"baseline": []},
-            InputError,
-            "baseline must be a non-empty sequence of numbers, got ()",
-        ),
-        (
-            {"current": [1]},
-            InputError,
-            "baseline and current must be equally long, got 2 and 1",
-        ),
-        (
-            {"current": [1, math.inf]},
-            InputError,
-            "current[1] must be a number in [-1e+300, 1e+300], got inf",
-        ),
-        (
-            {"baseline": ["1", 0]},
-            TypeError,
-            "baseline[0] must be a number in [-1e+300, 1e+300], got '1'",
-        ),
-        (
-            {"clusters": ["a"]},
-            InputError,
-            "clusters must be 2 labels, one for each entry, got 1",
-        ),
-        (
-            {"confidence_level": 0},
-            InputError,
-            "confidence_level must be a number in (0, 1), got 0",
-        ),
-    ],
-)
-def test_errors(arguments: dict[str, Any], error: type[Exception], message: str) -> None:
+@refusals("""
+baseline=[] -> InputError: baseline must be a non-empty sequence of numbers, got ()
+current=[1] -> InputError: baseline and current must be equally long, got 2 and 1
+current=[1, math.inf] -> InputError: current[1] must be a number in [-1e+300, 1e+300], got inf
+baseline=["1", 0] -> TypeError: baseline[0] must be a number in [-1e+300, 1e+300], got '1'
+clusters=["a"] -> InputError: clusters must be 2 labels, one for each entry, got 1
+confidence_level=0 -> InputError: confidence_level must be a number in (0, 1), got 0
+""")
+def test_errors(wrong: Refusal) -> None:
     """Each message names the parameter, its domain and the value it got."""
-    with pytest.raises(error) as caught:
-        paired_difference(**{"baseline": [1.0, 0.0], "current": [1.0, 1.0], **arguments})
-    assert str(caught.value) == message
+    wrong.by(paired_difference, baseline=[1.0, 0.0], current=[1.0, 1.0])

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from refusals import Refusal, refusals
 from scipy import stats
 
 from scorekit import unpaired_difference
-from scorekit.errors import InputError
 from scorekit.intervals import unseen_interval
 
 QUARTERS = st.integers(-40, 40).map(lambda quarters: quarters / 4)
@@ -191,46 +191,19 @@ def test_the_scale_does_not_matter(scale: float) -> None:
     assert scaled.cliffs_delta_interval == plain.cliffs_delta_interval
 
 
-@pytest.mark.parametrize(
-    ("arguments", "error", "message"),
-    [
-        (
-            {"baseline": []},
-            InputError,
-            "baseline must be a non-empty sequence of booleans or scores, got ()",
-        ),
-        (
-            {"current": [1, math.nan]},
-            InputError,
-            "current[1] must be a number in [-1e+300, 1e+300], got nan",
-        ),
-        (
-            {"current": [1, 2], "bounds": (0, 1)},
-            InputError,
-            "current[1] must be a number in [0, 1], got 2.0",
-        ),
-        (
-            {"bounds": (1, 0)},
-            InputError,
-            "bounds must be two numbers in rising order, their difference finite, got (1, 0)",
-        ),
-        (
-            {"baseline": ["1", 0]},
-            TypeError,
-            "baseline[0] must be a number in [-1e+300, 1e+300], got '1'",
-        ),
-        (
-            {"confidence_level": 95},
-            InputError,
-            "confidence_level must be a number in (0, 1), got 95",
-        ),
-    ],
-)
-def test_errors(arguments: dict[str, Any], error: type[Exception], message: str) -> None:
+@refusals("""
+baseline=[] -> InputError: baseline must be a non-empty sequence of booleans or scores, got ()
+current=[1, math.nan] -> InputError: current[1] must be a number in [-1e+300, 1e+300], got nan
+current=[1, 2], bounds=(0, 1) -> InputError: current[1] must be a number in [0, 1], got 2.0
+bounds=(1, 0)
+    -> InputError: bounds must be two numbers in rising order, their difference finite, got (1,
+    0)
+baseline=["1", 0] -> TypeError: baseline[0] must be a number in [-1e+300, 1e+300], got '1'
+confidence_level=95 -> InputError: confidence_level must be a number in (0, 1), got 95
+""")
+def test_errors(wrong: Refusal) -> None:
     """Each message names the parameter, its domain and the value it got."""
-    with pytest.raises(error) as caught:
-        unpaired_difference(**{"baseline": [1.0, 0.0], "current": [1.0], **arguments})
-    assert str(caught.value) == message
+    wrong.by(unpaired_difference, baseline=[1.0, 0.0], current=[1.0])
 
 
 @pytest.mark.parametrize(

@@ -389,10 +389,7 @@ def inspect_intervals() -> None:
     scorer, scores = _inspected()
     for options, ours in (
         ({}, scorekit.mean_interval(OUTCOMES)),
-        (
-            {"cluster": "g"},
-            scorekit.mean_interval(OUTCOMES, clusters=GROUPS, weights="attempts"),
-        ),
+        ({"cluster": "g"}, scorekit.mean_interval(OUTCOMES, clusters=GROUPS, weights="attempts")),
     ):
         theirs = scorer.ci(**options)(scores)
         assert (ours.low, ours.high) == pytest.approx((theirs["lower"], theirs["upper"]))

@@ -393,12 +393,7 @@ def test_with_a_judge_nothing_is_left_out() -> None:
     """Plugged in, a judge is asked about the seven, and every section still has its say."""
     judge = scorekit.judge_from_function(lambda _: 0.5, identity="half")
     evaluation = tour_sql.evaluate(judge)
-    assert evaluation.before.n_by_method == {
-        "identical": 4,
-        "proved": 4,
-        "refuted": 1,
-        "judge": 7,
-    }
+    assert evaluation.before.n_by_method == {"identical": 4, "proved": 4, "refuted": 1, "judge": 7}
     assert evaluation.before.n_failed == evaluation.after.n_failed == 0
     assert evaluation.before.query_correctness is not None
     assert evaluation.before.query_correctness.mean == (8 + 7 / 2) / 20

@@ -1,5 +1,7 @@
 """Tests for `sql_equivalence` and `query_correctness` with the caller's own database."""
 
+# ruff: noqa: E501 - a case stands on one line
+
 from __future__ import annotations
 
 import sqlite3
@@ -209,12 +211,9 @@ def test_other_rows_each_time_decide_nothing() -> None:
     ("a", "b"),
     [
         ("SELECT ID FROM orders LIMIT 1", "SELECT MIN(ID) FROM orders HAVING COUNT(*) > 0"),
-        ("SELECT Customer FROM orders ORDER BY total LIMIT 1",
-         "SELECT Customer FROM orders ORDER BY total LIMIT 1 OFFSET 0 + 0"),
-        ("SELECT ID FROM orders WHERE total = (SELECT total FROM orders ORDER BY placed LIMIT 1)",
-         "SELECT ID FROM orders WHERE total = (SELECT MAX(total) FROM orders)"),
-        ("SELECT Customer, total FROM orders GROUP BY Customer",
-         "SELECT Customer, MAX(total) FROM orders GROUP BY Customer"),
+        ("SELECT Customer FROM orders ORDER BY total LIMIT 1", "SELECT Customer FROM orders ORDER BY total LIMIT 1 OFFSET 0 + 0"),
+        ("SELECT ID FROM orders WHERE total = (SELECT total FROM orders ORDER BY placed LIMIT 1)", "SELECT ID FROM orders WHERE total = (SELECT MAX(total) FROM orders)"),
+        ("SELECT Customer, total FROM orders GROUP BY Customer", "SELECT Customer, MAX(total) FROM orders GROUP BY Customer"),
         ("SELECT random() FROM orders", "SELECT 1 FROM orders"),
         ("SELECT ID FROM orders WHERE placed < CURRENT_DATE", "SELECT ID FROM orders"),
     ],

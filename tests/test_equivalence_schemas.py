@@ -573,14 +573,11 @@ def test_a_table_is_found_without_the_schema_that_a_dump_names(schema: str, tabl
     ("schema", "table"),
     [
         ("CREATE TABLE public.v (id int PRIMARY KEY); CREATE TABLE audit.v (id int);", "v"),
-        (
-            "CREATE TABLE public.v (id int PRIMARY KEY); CREATE VIEW audit.v AS SELECT 1 AS id;",
-            "v",
-        ),
+        ("CREATE TABLE public.v (id int PRIMARY KEY); CREATE VIEW audit.v AS SELECT 1 AS id;", "v"),
         ("CREATE TABLE public.v (id int PRIMARY KEY); CREATE TABLE w (id int);", "audit.v"),
         ("CREATE TABLE shop.v (id int PRIMARY KEY); CREATE TABLE audit.w (id int);", "v"),
     ],
-)
+)  # fmt: skip
 def test_no_constraint_is_taken_from_a_table_that_may_be_another(schema: str, table: str) -> None:
     """A name that several schemas have, or one with another schema, has no known key."""
     result = sql_equivalence(

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from refusals import Refusal, refusals
 from scipy import stats
 from scipy.optimize import minimize, minimize_scalar
 
@@ -243,33 +244,20 @@ def test_separated_outcomes_over_six_orders_of_magnitude() -> None:
     assert -1000 < result.slope < 0
 
 
-@pytest.mark.parametrize(
-    ("change", "error", "message"),
-    [
-        ({"minutes": [0, 5]}, InputError, "minutes[0] must be a finite number > 0, got 0.0"),
-        ({"minutes": [5, math.inf]}, InputError, "minutes[1] must be a finite number, got inf"),
-        ({"minutes": [5]}, InputError, "passed and minutes must be equally long, got 2 and 1"),
-        ({"passed": [1, 0.5]}, TypeError, "passed[1] must be True or False, got 0.5"),
-        (
-            {"tasks": ["a", "a"]},
-            InputError,
-            "minutes[1] must be the same for all runs of one task",
-        ),
-        (
-            {"tasks": ["a", "a"], "minutes": [5, 5], "families": [1, 2]},
-            InputError,
-            "families[1] must be the same for all runs of one task",
-        ),
-        ({"share": 1}, InputError, "share must be a number in (0, 1), got 1"),
-        ({"minutes": ["a", "b"]}, TypeError, "minutes[0] must be a finite number, got 'a'"),
-    ],
-)
-def test_errors(change: dict[str, Any], error: type[Exception], message: str) -> None:
+@refusals("""
+minutes=[0, 5] -> InputError: minutes[0] must be a finite number > 0, got 0.0...
+minutes=[5, math.inf] -> InputError: minutes[1] must be a finite number, got inf...
+minutes=[5] -> InputError: passed and minutes must be equally long, got 2 and 1...
+passed=[1, 0.5] -> TypeError: passed[1] must be True or False, got 0.5...
+tasks=["a", "a"] -> InputError: minutes[1] must be the same for all runs of one task...
+tasks=["a", "a"], minutes=[5, 5], families=[1, 2]
+    -> InputError: families[1] must be the same for all runs of one task...
+share=1 -> InputError: share must be a number in (0, 1), got 1...
+minutes=["a", "b"] -> TypeError: minutes[0] must be a finite number, got 'a'...
+""")
+def test_errors(wrong: Refusal) -> None:
     """Each names the argument, its domain and the value."""
-    arguments: dict[str, Any] = {"minutes": [5, 9], "passed": [1, 0]} | change
-    with pytest.raises(error) as caught:
-        time_horizon(**arguments)
-    assert str(caught.value).startswith(message)
+    wrong.by(time_horizon, minutes=[5, 9], passed=[1, 0])
 
 
 def test_success_at_a_length() -> None:

@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from refusals import Refusal, refusals
 from scipy import stats
 
 from scorekit._core.gaffke import Lower
@@ -404,161 +405,67 @@ def test_rare_zeros_among_tight_grades(n: int) -> None:
     assert held >= 107  # of 120 at .95, less 2.6 standard errors
 
 
-@pytest.mark.parametrize(
-    ("arguments", "error", "message"),
-    [
-        ({"bounds": 1}, TypeError, "bounds must be a non-empty sequence of two numbers, got 1"),
-        ({"bounds": (0,)}, InputError, "bounds must be a pair (lowest, highest), got (0,)"),
-        ({"bounds": (0, "1")}, TypeError, "bounds[1] must be a finite number, got '1'"),
-        (
-            {"bounds": (-math.inf, 0)},
-            InputError,
-            "bounds[0] must be a finite number, got -inf",
-        ),
-        (
-            {"bounds": (-math.inf, math.inf)},
-            InputError,
-            "bounds[0] must be a finite number, got -inf",
-        ),
-        (
-            {"bounds": (0, math.inf), "values": [1, -1]},
-            InputError,
-            "values[1] must be a finite number >= 0, got -1.0",
-        ),
-        (
-            {"weights": "tasks"},
-            InputError,
-            "weights must be one of 'groups', 'attempts', got 'tasks'",
-        ),
-        ({"seed": -1}, InputError, "seed must be an integer in [0, 4294967295], got -1"),
-        (
-            {"bounds": (1, 0)},
-            InputError,
-            "bounds must be two numbers in rising order, their difference finite, got (1, 0)",
-        ),
-        (
-            {"bounds": (-1e308, 1e308)},
-            InputError,
-            (
-                "bounds must be two numbers in rising order, their difference finite, "
-                "got (-1e+308, 1e+308)"
-            ),
-        ),
-        (
-            {"bounds": (0, 1), "values": [0.5, 1.5]},
-            InputError,
-            "values[1] must be a number in [0, 1], got 1.5",
-        ),
-        (
-            {"bounds": (0, 1), "values": [0.5, math.nan]},
-            InputError,
-            "values[1] must be a number in [0, 1], got nan",
-        ),
-        ({"values": []}, InputError, "values must be a non-empty sequence of numbers, got ()"),
-        ({"values": [0, math.nan]}, InputError, "values[1] must be a finite number, got nan"),
-        ({"values": [0, "yes"]}, TypeError, "values[1] must be a finite number, got 'yes'"),
-        (
-            {"values": 0.5},
-            TypeError,
-            "values must be a non-empty sequence of numbers, got 0.5",
-        ),
-        ({"clusters": ["a"]}, InputError, "clusters must be 2 labels, one for each entry, got 1"),
-        (
-            {"clusters": [{}, {}]},
-            TypeError,
-            "clusters[0] must be a hashable label, got {}",
-        ),
-        (
-            {"clusters": "ab"},
-            TypeError,
-            "clusters must be a non-empty sequence of labels, got 'ab'",
-        ),
-        (
-            {"confidence_level": 1.0},
-            InputError,
-            "confidence_level must be a number in (0, 1), got 1.0",
-        ),
-    ],
-)
-def test_mean_errors(arguments: dict[str, Any], error: type[Exception], message: str) -> None:
+@refusals("""
+bounds=1 -> TypeError: bounds must be a non-empty sequence of two numbers, got 1
+bounds=(0,) -> InputError: bounds must be a pair (lowest, highest), got (0,)
+bounds=(0, "1") -> TypeError: bounds[1] must be a finite number, got '1'
+bounds=(-math.inf, 0) -> InputError: bounds[0] must be a finite number, got -inf
+bounds=(-math.inf, math.inf) -> InputError: bounds[0] must be a finite number, got -inf
+bounds=(0, math.inf), values=[1, -1]
+    -> InputError: values[1] must be a finite number >= 0, got -1.0
+weights="tasks" -> InputError: weights must be one of 'groups', 'attempts', got 'tasks'
+seed=-1 -> InputError: seed must be an integer in [0, 4294967295], got -1
+bounds=(1, 0)
+    -> InputError: bounds must be two numbers in rising order, their difference finite, got (1,
+    0)
+bounds=(-1e308, 1e308)
+    -> InputError: bounds must be two numbers in rising order, their difference finite, got
+    (-1e+308, 1e+308)
+bounds=(0, 1), values=[0.5, 1.5] -> InputError: values[1] must be a number in [0, 1], got 1.5
+bounds=(0, 1), values=[0.5, math.nan]
+    -> InputError: values[1] must be a number in [0, 1], got nan
+values=[] -> InputError: values must be a non-empty sequence of numbers, got ()
+values=[0, math.nan] -> InputError: values[1] must be a finite number, got nan
+values=[0, "yes"] -> TypeError: values[1] must be a finite number, got 'yes'
+values=0.5 -> TypeError: values must be a non-empty sequence of numbers, got 0.5
+clusters=["a"] -> InputError: clusters must be 2 labels, one for each entry, got 1
+clusters=[{}, {}] -> TypeError: clusters[0] must be a hashable label, got {}
+clusters="ab" -> TypeError: clusters must be a non-empty sequence of labels, got 'ab'
+confidence_level=1.0 -> InputError: confidence_level must be a number in (0, 1), got 1.0
+""")
+def test_mean_errors(wrong: Refusal) -> None:
     """Each message names the parameter, its domain and the value it got."""
-    with pytest.raises(error) as caught:
-        mean_interval(**{"values": [0.0, 1.0], **arguments})
-    assert str(caught.value) == message
+    wrong.by(mean_interval, values=[0.0, 1.0])
 
 
-@pytest.mark.parametrize(
-    ("arguments", "error", "message"),
-    [
-        ({"n_trials": 0}, InputError, "n_trials must be an integer >= 1, got 0"),
-        (
-            {"n_trials": 2**53 + 1},
-            InputError,
-            "n_trials must be an integer of at most 2**53, got 9007199254740993",
-        ),
-        ({"n_trials": 2.0}, TypeError, "n_trials must be an integer >= 1, got 2.0"),
-        (
-            {"n_successes": -1},
-            InputError,
-            "n_successes must be an integer in [0, n_trials = 10], got -1",
-        ),
-        (
-            {"n_successes": 11},
-            InputError,
-            "n_successes must be an integer in [0, n_trials = 10], got 11",
-        ),
-        (
-            {"n_successes": True},
-            TypeError,
-            "n_successes must be an integer in [0, n_trials = 10], got True",
-        ),
-        (
-            {"confidence_level": 1},
-            InputError,
-            "confidence_level must be a number in (0, 1), got 1",
-        ),
-        (
-            {"confidence_level": "95%"},
-            TypeError,
-            "confidence_level must be a number in (0, 1), got '95%'",
-        ),
-        (
-            {"method": "wald"},
-            InputError,
-            (
-                "method must be one of 'wilson', 'jeffreys', 'clopper-pearson', 'bayes-uniform', "
-                "got 'wald'"
-            ),
-        ),
-    ],
-)
-def test_errors(arguments: dict[str, Any], error: type[Exception], message: str) -> None:
+@refusals("""
+n_trials=0 -> InputError: n_trials must be an integer >= 1, got 0
+n_trials=2**53 + 1
+    -> InputError: n_trials must be an integer of at most 2**53, got 9007199254740993
+n_trials=2.0 -> TypeError: n_trials must be an integer >= 1, got 2.0
+n_successes=-1 -> InputError: n_successes must be an integer in [0, n_trials = 10], got -1
+n_successes=11 -> InputError: n_successes must be an integer in [0, n_trials = 10], got 11
+n_successes=True -> TypeError: n_successes must be an integer in [0, n_trials = 10], got True
+confidence_level=1 -> InputError: confidence_level must be a number in (0, 1), got 1
+confidence_level="95%" -> TypeError: confidence_level must be a number in (0, 1), got '95%'
+method="wald"
+    -> InputError: method must be one of 'wilson', 'jeffreys', 'clopper-pearson',
+    'bayes-uniform', got 'wald'
+""")
+def test_errors(wrong: Refusal) -> None:
     """Each message names the parameter, its domain and the value it got."""
-    with pytest.raises(error) as caught:
-        proportion_interval(**{"n_successes": 1, "n_trials": 10, **arguments})
-    assert str(caught.value) == message
+    wrong.by(proportion_interval, n_successes=1, n_trials=10)
 
 
-@pytest.mark.parametrize(
-    ("fields", "error", "message"),
-    [
-        ({"low": 0.7}, InputError, "high must be a number >= low = 0.7, got 0.5"),
-        ({"low": math.nan}, InputError, "low must be a finite number, got nan"),
-        ({"high": "1"}, TypeError, "high must be a finite number, got '1'"),
-        (
-            {"confidence_level": 0.0},
-            InputError,
-            "confidence_level must be a number in (0, 1), got 0.0",
-        ),
-    ],
-)
-def test_interval_errors(fields: dict[str, Any], error: type[Exception], message: str) -> None:
+@refusals("""
+low=0.7 -> InputError: high must be a number >= low = 0.7, got 0.5
+low=math.nan -> InputError: low must be a finite number, got nan
+high="1" -> TypeError: high must be a finite number, got '1'
+confidence_level=0.0 -> InputError: confidence_level must be a number in (0, 1), got 0.0
+""")
+def test_interval_errors(wrong: Refusal) -> None:
     """An interval made by hand is held to the same invariant."""
-    with pytest.raises(error) as caught:
-        Interval(
-            **{"low": 0.25, "high": 0.5, "confidence_level": 0.95, "method": "mine", **fields}
-        )
-    assert str(caught.value) == message
+    wrong.by(Interval, low=0.25, high=0.5, confidence_level=0.95, method="mine")
 
 
 def test_an_unbounded_interval_survives_its_dict() -> None:
@@ -645,36 +552,17 @@ def test_quantiles_of_clusters_are_values(rows: list[tuple[float, int]]) -> None
         assert (result.low, result.high) == (-math.inf, math.inf)
 
 
-@pytest.mark.parametrize(
-    ("arguments", "error", "message"),
-    [
-        (
-            {"clusters": ["a"]},
-            InputError,
-            "clusters must be 3 labels, one for each entry, got 1",
-        ),
-        ({"values": []}, InputError, "values must be a non-empty sequence of numbers, got ()"),
-        (
-            {"values": [1, math.nan]},
-            InputError,
-            "values[1] must be a finite number, got nan",
-        ),
-        ({"q": 1}, InputError, "q must be a number in (0, 1), got 1"),
-        ({"q": "0.5"}, TypeError, "q must be a number in (0, 1), got '0.5'"),
-        (
-            {"confidence_level": 95},
-            InputError,
-            "confidence_level must be a number in (0, 1), got 95",
-        ),
-    ],
-)
-def test_quantile_interval_errors(
-    arguments: dict[str, Any], error: type[Exception], message: str
-) -> None:
+@refusals("""
+clusters=["a"] -> InputError: clusters must be 3 labels, one for each entry, got 1
+values=[] -> InputError: values must be a non-empty sequence of numbers, got ()
+values=[1, math.nan] -> InputError: values[1] must be a finite number, got nan
+q=1 -> InputError: q must be a number in (0, 1), got 1
+q="0.5" -> TypeError: q must be a number in (0, 1), got '0.5'
+confidence_level=95 -> InputError: confidence_level must be a number in (0, 1), got 95
+""")
+def test_quantile_interval_errors(wrong: Refusal) -> None:
     """Each message names the parameter, its domain and the value it got."""
-    with pytest.raises(error) as caught:
-        quantile_interval(**{"values": [1, 2, 3], "q": 0.5, **arguments})
-    assert str(caught.value) == message
+    wrong.by(quantile_interval, values=[1, 2, 3], q=0.5)
 
 
 def test_flags_have_a_mean() -> None:

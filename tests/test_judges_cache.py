@@ -30,6 +30,7 @@ import diskcache  # type: ignore[import-untyped]  # it ships no types
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from refusals import Refusal, refusals
 
 import scorekit
 from scorekit import correctness
@@ -1447,51 +1448,30 @@ def test_the_wait_for_a_stopped_loop_is_short() -> None:
 # Bad arguments.
 
 
-@pytest.mark.parametrize(
-    ("arguments", "error", "message"),
-    [
-        (
-            {"judge": None},
-            TypeError,
-            "judge must be a Judge (see judge_from_function), got None",
-        ),
-        ({"directory": ""}, InputError, "directory must be a non-empty string, got ''"),
-        ({"directory": b"x"}, TypeError, "directory must be a path, got b'x'"),
-        (
-            {"ttl_seconds": 0},
-            InputError,
-            "ttl_seconds must be a finite number > 0, got 0",
-        ),
-        ({"clock": 5}, TypeError, "clock must be a callable, got 5"),
-        ({"max_entries": 0}, InputError, "max_entries must be an integer >= 1, got 0"),
-    ],
-)
-def test_errors(arguments: dict[str, Any], error: type[Exception], message: str) -> None:
+@refusals("""
+judge=None -> TypeError: judge must be a Judge (see judge_from_function), got None
+directory="" -> InputError: directory must be a non-empty string, got ''
+directory=b"x" -> TypeError: directory must be a path, got b'x'
+ttl_seconds=0 -> InputError: ttl_seconds must be a finite number > 0, got 0
+clock=5 -> TypeError: clock must be a callable, got 5
+max_entries=0 -> InputError: max_entries must be an integer >= 1, got 0
+""")
+def test_errors(wrong: Refusal) -> None:
     """The caller's own mistakes raise."""
-    with pytest.raises(error) as caught:
-        CachedJudge(**{"judge": HALF, **arguments})
-    assert str(caught.value) == message
+    wrong.by(CachedJudge, judge=HALF)
 
 
-@pytest.mark.parametrize(
-    ("arguments", "error", "message"),
-    [
-        (
-            {"judge": half},
-            TypeError,
-            "judge must be a Judge (see judge_from_function), got <function half at 0x",
-        ),
-        ({"n_votes": 0}, InputError, "n_votes must be an integer >= 1, got 0"),
-        ({"n_votes": 4}, InputError, "n_votes must be an odd integer >= 1, got 4"),
-        ({"n_votes": 3.0}, TypeError, "n_votes must be an integer >= 1, got 3.0"),
-        ({"swap_order": 2}, TypeError, "swap_order must be True or False, got 2"),
-    ],
-)
-def test_voting_errors(arguments: dict[str, Any], error: type[Exception], message: str) -> None:
+@refusals("""
+judge=half
+    -> TypeError: judge must be a Judge (see judge_from_function), got <function half at 0x...
+n_votes=0 -> InputError: n_votes must be an integer >= 1, got 0...
+n_votes=4 -> InputError: n_votes must be an odd integer >= 1, got 4...
+n_votes=3.0 -> TypeError: n_votes must be an integer >= 1, got 3.0...
+swap_order=2 -> TypeError: swap_order must be True or False, got 2...
+""")
+def test_voting_errors(wrong: Refusal) -> None:
     """As above."""
-    with pytest.raises(error) as caught:
-        VotingJudge(**{"judge": HALF, **arguments})
-    assert str(caught.value).startswith(message)
+    wrong.by(VotingJudge, judge=HALF)
 
 
 class Shy(Counting):
@@ -1793,9 +1773,7 @@ def test_a_verdict_on_disk_is_found_before_evidence_is_looked_for(
     ],
 )
 def test_evidence_on_disk_is_that_of_the_very_pair(
-    changes: dict[str, Any],
-    looked: list[str],
-    tmp_path: Path,
+    changes: dict[str, Any], looked: list[str], tmp_path: Path
 ) -> None:
     """Whatever evidence rests on is in its key."""
     asked: dict[str, Any] = {
@@ -1830,8 +1808,7 @@ def test_evidence_lives_as_long_as_a_verdict(looked: list[str], tmp_path: Path) 
 
 
 @pytest.mark.parametrize(
-    "note",
-    ["", "{", "null", "[]", '{"verdict": "proved"}', '{"verdict": "sure", "reason": "so"}'],
+    "note", ["", "{", "null", "[]", '{"verdict": "proved"}', '{"verdict": "sure", "reason": "so"}']
 )
 def test_evidence_that_somebody_wrote_is_looked_for_again(
     note: str, looked: list[str], tmp_path: Path

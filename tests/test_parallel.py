@@ -20,6 +20,7 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from refusals import Refusal, refusals
 
 from scorekit import (
     InputError,
@@ -333,26 +334,20 @@ def test_progress(threads: Executor) -> None:
         assert seen == [(2, 5), (4, 5), (5, 5), (2, None)]
 
 
-@pytest.mark.parametrize(
-    ("arguments", "error", "message"),
-    [
-        ({"function": 3}, TypeError, "function must be a callable, got 3"),
-        ({"items": "abc"}, TypeError, "items must be an ordered iterable, got 'abc'"),
-        ({"items": {1, 2}}, TypeError, "items must be an ordered iterable, got {1, 2}"),
-        ({"executor": 2}, TypeError, "executor must be an Executor of concurrent.futures, got 2"),
-        ({"chunk_size": 0}, InputError, "chunk_size must be an integer >= 1, got 0"),
-        ({"chunk_size": 1.5}, TypeError, "chunk_size must be an integer >= 1, got 1.5"),
-        ({"max_in_flight": 0}, InputError, "max_in_flight must be an integer >= 1, got 0"),
-        ({"max_in_flight": True}, TypeError, "max_in_flight must be an integer >= 1, got True"),
-        ({"progress": 1}, TypeError, "progress must be a callable, True or False, got 1"),
-    ],
-)
-def test_errors(arguments: dict[str, Any], error: type[Exception], message: str) -> None:
+@refusals("""
+function=3 -> TypeError: function must be a callable, got 3
+items="abc" -> TypeError: items must be an ordered iterable, got 'abc'
+items={1, 2} -> TypeError: items must be an ordered iterable, got {1, 2}
+executor=2 -> TypeError: executor must be an Executor of concurrent.futures, got 2
+chunk_size=0 -> InputError: chunk_size must be an integer >= 1, got 0
+chunk_size=1.5 -> TypeError: chunk_size must be an integer >= 1, got 1.5
+max_in_flight=0 -> InputError: max_in_flight must be an integer >= 1, got 0
+max_in_flight=True -> TypeError: max_in_flight must be an integer >= 1, got True
+progress=1 -> TypeError: progress must be a callable, True or False, got 1
+""")
+def test_errors(wrong: Refusal) -> None:
     """A mistake shows at the call, before anything is computed."""
-    call = {"function": abs, "items": [1], **arguments}
-    with pytest.raises(error) as caught:
-        map_scores(call.pop("function"), call.pop("items"), **call)
-    assert str(caught.value) == message
+    wrong.by(map_scores, function=abs, items=[1])
 
 
 NUMBERS = st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=1, max_size=40)

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from refusals import Refusal, refusals
 from scipy import stats
 
 from scorekit import (
@@ -85,10 +86,7 @@ def test_reference_tasks_of_mcnemars_test(case: dict[str, Any]) -> None:
 
 
 @given(
-    st.integers(6, 400),
-    st.floats(0.01, 1),
-    st.floats(0.01, 1),
-    st.sampled_from([0.8, 0.9, 0.95]),
+    st.integers(6, 400), st.floats(0.01, 1), st.floats(0.01, 1), st.sampled_from([0.8, 0.9, 0.95])
 )
 def test_power_of_normal_changes_against_scipy(
     n: int, effect: float, variance: float, level: float
@@ -383,79 +381,37 @@ def test_nothing_varies(sampling_variance: Any) -> None:
         minimum_detectable_effect(n_tasks=2, **still)
 
 
-@pytest.mark.parametrize(
-    ("arguments", "error", "message"),
-    [
-        ({"effect": 0}, InputError, "effect must be a number in (0, 1], got 0"),
-        ({"effect": math.nan}, InputError, "effect must be a finite number, got nan"),
-        (
-            {"effect": 1e-300},
-            InputError,
-            "effect must be large enough to be seen with 2**53 tasks, got 1e-300",
-        ),
-        (
-            {"task_variance": -1},
-            InputError,
-            "task_variance must be a number in [0, 1], got -1",
-        ),
-        (
-            {"sampling_variance": (0.1, 0.5)},
-            InputError,
-            "sampling_variance[1] must be a number in [0, 0.25], got 0.5",
-        ),
-        (
-            {"attempts": (1, 2, 3)},
-            InputError,
-            (
-                "attempts must be one number, or one for the baseline and one for the current "
-                "run, got (1, 2, 3)"
-            ),
-        ),
-        ({"attempts": 0}, InputError, "attempts must be an integer >= 1, got 0"),
-        ({"attempts": 1.5}, TypeError, "attempts must be an integer >= 1, got 1.5"),
-        ({"power": 1.0}, InputError, "power must be a number in [0.5, 1), got 1.0"),
-        ({"power": 0.4}, InputError, "power must be a number in [0.5, 1), got 0.4"),
-        (
-            {"confidence_level": 0},
-            InputError,
-            "confidence_level must be a number in (0, 1), got 0",
-        ),
-        ({"discordant": 0}, InputError, "discordant must be a number in (0, 1], got 0"),
-        ({"discordant": 1.5}, InputError, "discordant must be a number in (0, 1], got 1.5"),
-        ({"discordant": "half"}, TypeError, "discordant must be a finite number, got 'half'"),
-        (
-            {"discordant": 0.2, "task_variance": 0.1},
-            InputError,
-            "task_variance must be left out where discordant is given, got 0.1",
-        ),
-        (
-            {"discordant": 0.2, "sampling_variance": (0.1, 0.2)},
-            InputError,
-            "sampling_variance must be left out where discordant is given, got (0.1, 0.2)",
-        ),
-        (
-            {"discordant": 0.2, "attempts": (1, 5)},
-            InputError,
-            "attempts[1] must be 1 where discordant is given, got 5",
-        ),
-        (
-            {"effect": 0.3, "discordant": 0.2},
-            InputError,
-            "discordant must be a number >= effect = 0.3, got 0.2",
-        ),
-        (
-            {"effect": 1e-9, "discordant": 0.2},
-            InputError,
-            "effect must be large enough to be seen with 2**53 tasks, got 1e-09",
-        ),
-    ],
-)
-def test_errors(arguments: dict[str, Any], error: type[Exception], message: str) -> None:
+@refusals("""
+effect=0 -> InputError: effect must be a number in (0, 1], got 0
+effect=math.nan -> InputError: effect must be a finite number, got nan
+effect=1e-300
+    -> InputError: effect must be large enough to be seen with 2**53 tasks, got 1e-300
+task_variance=-1 -> InputError: task_variance must be a number in [0, 1], got -1
+sampling_variance=(0.1, 0.5)
+    -> InputError: sampling_variance[1] must be a number in [0, 0.25], got 0.5
+attempts=(1, 2, 3)
+    -> InputError: attempts must be one number, or one for the baseline and one for the current
+    run, got (1, 2, 3)
+attempts=0 -> InputError: attempts must be an integer >= 1, got 0
+attempts=1.5 -> TypeError: attempts must be an integer >= 1, got 1.5
+power=1.0 -> InputError: power must be a number in [0.5, 1), got 1.0
+power=0.4 -> InputError: power must be a number in [0.5, 1), got 0.4
+confidence_level=0 -> InputError: confidence_level must be a number in (0, 1), got 0
+discordant=0 -> InputError: discordant must be a number in (0, 1], got 0
+discordant=1.5 -> InputError: discordant must be a number in (0, 1], got 1.5
+discordant="half" -> TypeError: discordant must be a finite number, got 'half'
+discordant=0.2, task_variance=0.1
+    -> InputError: task_variance must be left out where discordant is given, got 0.1
+discordant=0.2, sampling_variance=(0.1, 0.2)
+    -> InputError: sampling_variance must be left out where discordant is given, got (0.1, 0.2)
+discordant=0.2, attempts=(1, 5)
+    -> InputError: attempts[1] must be 1 where discordant is given, got 5
+effect=0.3, discordant=0.2 -> InputError: discordant must be a number >= effect = 0.3, got 0.2
+effect=1e-9, discordant=0.2
+    -> InputError: effect must be large enough to be seen with 2**53 tasks, got 1e-09
+""")
+def test_errors(wrong: Refusal) -> None:
     """Each message names the parameter, its domain and the value it got."""
-    with pytest.raises(error) as caught:
-        required_tasks(**{"effect": 0.05, **arguments})
-    assert str(caught.value) == message
-    if "effect" not in arguments:
-        with pytest.raises(error) as caught:
-            minimum_detectable_effect(**{"n_tasks": 100, **arguments})
-        assert str(caught.value) == message
+    wrong.by(required_tasks, effect=0.05)
+    if "effect" not in wrong.arguments:
+        wrong.by(minimum_detectable_effect, n_tasks=100)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import math
 from fractions import Fraction
-from typing import Any
 
 import attrs
 import numpy as np
@@ -14,6 +13,7 @@ import pytest
 from drawn_results import results
 from hypothesis import given
 from hypothesis import strategies as st
+from refusals import Refusal, refusals
 
 from scorekit import (
     CodeSample,
@@ -252,109 +252,50 @@ def test_looks_save_more_the_more_power_is_asked_for() -> None:
 # Errors.
 
 
-@pytest.mark.parametrize(
-    ("scores", "error", "message"),
-    [
-        ({}, InputError, "scores must be of at least 2 tasks, got 0"),
-        ({"a": [1, 0]}, InputError, "scores must be of at least 2 tasks, got 1"),
-        (
-            {"a": [1], "b": [0]},
-            InputError,
-            "scores must be of at least one task with 2 attempts, got {'a': [1], 'b': [0]}",
-        ),
-        (
-            {"a": [[1], [0]], "b": [[0]]},
-            InputError,
-            (
-                "scores must be of at least one attempt with 2 judgements, "
-                "got {'a': [[1], [0]], 'b': [[0]]}"
-            ),
-        ),
-        (
-            {"a": [1, [0, 1]], "b": [0]},
-            InputError,
-            (
-                "scores must be nested alike for all attempts: a score each, or several, "
-                "got {'a': [1, [0, 1]], 'b': [0]}"
-            ),
-        ),
-        (
-            {"a": [], "b": [0]},
-            InputError,
-            "scores['a'] must be a non-empty sequence of scores, got ()",
-        ),
-        (
-            {"a": [math.nan, 1], "b": [0]},
-            InputError,
-            "scores['a'][0] must be a number in [-1e+100, 1e+100], got nan",
-        ),
-        (
-            {"a": [[1, None]], "b": [[0]]},
-            TypeError,
-            "scores['a'][0][1] must be a number in [-1e+100, 1e+100], got None",
-        ),
-        (
-            {"a": 1, "b": [0]},
-            TypeError,
-            "scores['a'] must be a non-empty sequence of scores, got 1",
-        ),
-        (
-            [1, 0],
-            TypeError,
-            "scores must be a CodeReport, or a mapping from task to attempts, got 1",
-        ),
-    ],
-)
-def test_components_are_refused(scores: Any, error: type[Exception], message: str) -> None:
+@refusals("""
+{} -> InputError: scores must be of at least 2 tasks, got 0
+{"a": [1, 0]} -> InputError: scores must be of at least 2 tasks, got 1
+{"a": [1], "b": [0]}
+    -> InputError: scores must be of at least one task with 2 attempts, got {'a': [1], 'b':
+    [0]}
+{"a": [[1], [0]], "b": [[0]]}
+    -> InputError: scores must be of at least one attempt with 2 judgements, got {'a': [[1],
+    [0]], 'b': [[0]]}
+{"a": [1, [0, 1]], "b": [0]}
+    -> InputError: scores must be nested alike for all attempts: a score each, or several, got
+    {'a': [1, [0, 1]], 'b': [0]}
+{"a": [], "b": [0]} -> InputError: scores['a'] must be a non-empty sequence of scores, got ()
+{"a": [math.nan, 1], "b": [0]}
+    -> InputError: scores['a'][0] must be a number in [-1e+100, 1e+100], got nan
+{"a": [[1, None]], "b": [[0]]}
+    -> TypeError: scores['a'][0][1] must be a number in [-1e+100, 1e+100], got None
+{"a": 1, "b": [0]} -> TypeError: scores['a'] must be a non-empty sequence of scores, got 1
+[1, 0] -> TypeError: scores must be a CodeReport, or a mapping from task to attempts, got 1
+""")
+def test_components_are_refused(wrong: Refusal) -> None:
     """Each message names what is wrong and where."""
-    with pytest.raises(error) as caught:
-        variance_components(scores)
-    assert str(caught.value) == message
+    wrong.by_value(variance_components)
 
 
-@pytest.mark.parametrize(
-    ("options", "error", "message"),
-    [
-        (
-            {"prices": {"task": 1}},
-            InputError,
-            "prices must be a mapping with the keys 'task', 'attempt', got ['task']",
-        ),
-        (
-            {"prices": {"task": 1, "attempt": 1, "judgement": 1}},
-            InputError,
-            (
-                "prices must be a mapping with the keys 'task', 'attempt', "
-                "got ['task', 'attempt', 'judgement']"
-            ),
-        ),
-        (
-            {"prices": [1, 2]},
-            TypeError,
-            "prices must be a mapping from 'task' and 'attempt' to a price, got [1, 2]",
-        ),
-        (
-            {"prices": {"task": -1, "attempt": 1}},
-            InputError,
-            "prices['task'] must be a finite number >= 0, got -1",
-        ),
-        (
-            {"prices": {"task": 1, "attempt": 0}},
-            InputError,
-            "prices['attempt'] must be a finite number > 0, got 0",
-        ),
-        ({"budget": 1}, InputError, "budget must be at least 2, the price of one task, got 1"),
-        ({"budget": 1e10}, InputError, "budget must be at most 1e+09, got 10000000000.0"),
-        ({"budget": "1"}, TypeError, "budget must be a finite number, got '1'"),
-    ],
-)
-def test_plans_are_refused(options: Any, error: type[Exception], message: str) -> None:
+@refusals("""
+prices={"task": 1}
+    -> InputError: prices must be a mapping with the keys 'task', 'attempt', got ['task']
+prices={"task": 1, "attempt": 1, "judgement": 1}
+    -> InputError: prices must be a mapping with the keys 'task', 'attempt', got ['task',
+    'attempt', 'judgement']
+prices=[1, 2]
+    -> TypeError: prices must be a mapping from 'task' and 'attempt' to a price, got [1, 2]
+prices={"task": -1, "attempt": 1}
+    -> InputError: prices['task'] must be a finite number >= 0, got -1
+prices={"task": 1, "attempt": 0}
+    -> InputError: prices['attempt'] must be a finite number > 0, got 0
+budget=1 -> InputError: budget must be at least 2, the price of one task, got 1
+budget=1e10 -> InputError: budget must be at most 1e+09, got 10000000000.0
+budget="1" -> TypeError: budget must be a finite number, got '1'
+""")
+def test_plans_are_refused(wrong: Refusal) -> None:
     """Each message names the parameter, its domain and the value it got."""
-    with pytest.raises(error) as caught:
-        variance_components(PILOT).plan(
-            **{"prices": {"task": 1, "attempt": 1}, "budget": 100, **options}
-        )
-    assert str(caught.value) == message
+    wrong.by(variance_components(PILOT).plan, prices={"task": 1, "attempt": 1}, budget=100)
 
 
 def test_what_one_task_would_seem_to_do_is_not_planned() -> None:
@@ -465,22 +406,14 @@ def test_plans_of_repeats_by_enumeration() -> None:
         parts.plan(prices={"task": 1, "attempt": 1}, budget=60)
 
 
-@pytest.mark.parametrize(
-    ("runs", "message"),
-    [
-        ([{"a": [1, 0]}, {"a": [1, 0]}], "scores must be of at least 2 tasks, got 1"),
-        (
-            [{"a": [1], "b": [0]}, {"a": [1]}],
-            "scores must be of runs of the same tasks, got {'a': [1]}",
-        ),
-        (
-            [{"a": [1], "b": [0]}, {"a": [[1, 0]], "b": [[0, 1]]}],
-            "scores[1] must be without judgements, as one of several repeats, got {'a': [[1, 0",
-        ),
-    ],
-)
-def test_repeats_that_show_nothing(runs: Any, message: str) -> None:
+@refusals("""
+[{"a": [1, 0]}, {"a": [1, 0]}] -> InputError: scores must be of at least 2 tasks, got 1...
+[{"a": [1], "b": [0]}, {"a": [1]}]
+    -> InputError: scores must be of runs of the same tasks, got {'a': [1]}...
+[{"a": [1], "b": [0]}, {"a": [[1, 0]], "b": [[0, 1]]}]
+    -> InputError: scores[1] must be without judgements, as one of several repeats, got {'a':
+    [[1, 0...
+""")
+def test_repeats_that_show_nothing(wrong: Refusal) -> None:
     """Each says what is missing."""
-    with pytest.raises(InputError) as caught:
-        variance_components(runs)
-    assert str(caught.value).startswith(message)
+    wrong.by_value(variance_components)

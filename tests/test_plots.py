@@ -18,6 +18,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.testing.compare import compare_images
 from matplotlib.text import Annotation
+from refusals import Refusal, refusals
 
 import scorekit
 from scorekit import (
@@ -341,45 +342,25 @@ NO_ESTIMATE = "results must be a result with an estimate that is not NaN, got "
 NO_COST = "points must be a report with a sample whose cost_usd was measured, got "
 
 
-@pytest.mark.parametrize(
-    ("draw", "error", "message"),
-    [
-        (lambda: plot_pass_at_k(UNKNOWN), InputError, NO_ESTIMATE),
-        (lambda: plot_cost_quality(UNPRICED), InputError, NO_COST),
-        (
-            lambda: plot_pass_at_k({}),
-            InputError,
-            "results must be a mapping of at least one model",
-        ),
-        (lambda: plot_pass_at_k({"a": []}), InputError, "results['a'] must be a non-empty seq"),
-        (lambda: plot_pass_at_k({ONE: []}), TypeError, "a model of results must be a string, g"),
-        (
-            lambda: plot_pass_at_k([]),
-            InputError,
-            "results must be a non-empty sequence of PassAtK",
-        ),
-        (
-            lambda: plot_pass_at_k(TWO),
-            TypeError,
-            "results must be a CodeReport, or a mapping such as {'old'",
-        ),
-        (lambda: plot_cost_quality([]), InputError, "points must be a non-empty sequence of Tier"),
-        (lambda: plot_cost_quality([ONE]), TypeError, "points[0] must be a TierStatistics, got 1"),
-        (
-            lambda: plot_reliability(ONE),
-            TypeError,
-            "result must be a ConfidenceCalibration or a CalibrationError, got 1",
-        ),
-        (lambda: plot_comparison(ONE), TypeError, "comparison must be a Comparison, got 1"),
-        (lambda: plot_comparison(_comparison(2), max_cases=1), InputError, "max_cases must be an"),
-        (lambda: plot_reliability(CALIBRATION, ax=ONE), TypeError, "ax must be an Axes, got 1"),
-    ],
-)
-def test_what_cannot_be_drawn(draw: Any, error: type[Exception], message: str) -> None:
+@refusals("""
+plot_pass_at_k(UNKNOWN) -> InputError: {NO_ESTIMATE}...
+plot_cost_quality(UNPRICED) -> InputError: {NO_COST}...
+plot_pass_at_k({}) -> InputError: results must be a mapping of at least one model...
+plot_pass_at_k({"a": []}) -> InputError: results['a'] must be a non-empty seq...
+plot_pass_at_k({ONE: []}) -> TypeError: a model of results must be a string, g...
+plot_pass_at_k([]) -> InputError: results must be a non-empty sequence of PassAtK...
+plot_pass_at_k(TWO) -> TypeError: results must be a CodeReport, or a mapping such as {'old'...
+plot_cost_quality([]) -> InputError: points must be a non-empty sequence of Tier...
+plot_cost_quality([ONE]) -> TypeError: points[0] must be a TierStatistics, got 1...
+plot_reliability(ONE)
+    -> TypeError: result must be a ConfidenceCalibration or a CalibrationError, got 1...
+plot_comparison(ONE) -> TypeError: comparison must be a Comparison, got 1...
+plot_comparison(_comparison(2), max_cases=1) -> InputError: max_cases must be an...
+plot_reliability(CALIBRATION, ax=ONE) -> TypeError: ax must be an Axes, got 1...
+""")
+def test_what_cannot_be_drawn(wrong: Refusal) -> None:
     """The caller hears it before a figure is made; one text says that there is nothing to draw."""
-    with pytest.raises(error) as raised:
-        draw()
-    assert str(raised.value).startswith(message)
+    wrong.by_itself()
 
 
 def test_a_gap_in_a_curve() -> None:

@@ -10,6 +10,7 @@ import attrs
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from refusals import Refusal, refusals
 
 from scorekit.errors import InputError
 from scorekit.prices import PRICES, ModelPrice, token_cost
@@ -39,32 +40,17 @@ def test_a_long_prompt_has_its_own_price() -> None:
     assert costs == [0.0105, 0.0525005]
 
 
-@pytest.mark.parametrize(
-    ("fields", "error", "message"),
-    [
-        (
-            {"long_prompt_tokens": 5},
-            InputError,
-            "long_prompt_price must be given with long_prompt_tokens, got None",
-        ),
-        (
-            {"long_prompt_price": PRICES["gpt-4o"]},
-            TypeError,
-            "long_prompt_tokens must be an integer >= 0, got None",
-        ),
-        (
-            {"long_prompt_price": 3.0, "long_prompt_tokens": 5},
-            TypeError,
-            r"long_prompt_price must be a ModelPrice \(see PRICES\), got 3.0",
-        ),
-    ],
-)
-def test_prices_of_long_prompts_are_checked(
-    fields: dict[str, Any], error: type[Exception], message: str
-) -> None:
+@refusals("""
+long_prompt_tokens=5
+    -> InputError: long_prompt_price must be given with long_prompt_tokens, got None...
+long_prompt_price=PRICES["gpt-4o"]
+    -> TypeError: long_prompt_tokens must be an integer >= 0, got None...
+long_prompt_price=3.0, long_prompt_tokens=5
+    -> TypeError: long_prompt_price must be a ModelPrice (see PRICES), got 3.0...
+""")
+def test_prices_of_long_prompts_are_checked(wrong: Refusal) -> None:
     """The two fields stand together."""
-    with pytest.raises(error, match=f"^{message}"):
-        ModelPrice(input_usd_per_million=1.0, output_usd_per_million=2.0, **fields)
+    wrong.by(ModelPrice, input_usd_per_million=1.0, output_usd_per_million=2.0)
 
 
 @pytest.mark.parametrize(
@@ -97,35 +83,14 @@ def test_the_list_travels() -> None:
     assert isinstance(hash(PRICES), int)
 
 
-@pytest.mark.parametrize(
-    ("arguments", "error", "message"),
-    [
-        (
-            {"input_tokens": -1},
-            InputError,
-            "input_tokens must be an integer >= 0, got -1",
-        ),
-        (
-            {"output_tokens": 1.5},
-            TypeError,
-            "output_tokens must be an integer >= 0, got 1.5",
-        ),
-        (
-            {"price": "gpt-4o"},
-            TypeError,
-            "price must be a ModelPrice (see PRICES), got 'gpt-4o'",
-        ),
-    ],
-)
-def test_token_cost_errors(
-    arguments: dict[str, Any], error: type[Exception], message: str
-) -> None:
+@refusals("""
+input_tokens=-1 -> InputError: input_tokens must be an integer >= 0, got -1
+output_tokens=1.5 -> TypeError: output_tokens must be an integer >= 0, got 1.5
+price="gpt-4o" -> TypeError: price must be a ModelPrice (see PRICES), got 'gpt-4o'
+""")
+def test_token_cost_errors(wrong: Refusal) -> None:
     """The name of a model is not its price: look it up in PRICES, or pass your own."""
-    with pytest.raises(error) as caught:
-        token_cost(
-            **{"input_tokens": 1, "output_tokens": 1, "price": PRICES["gpt-4o"], **arguments}
-        )
-    assert str(caught.value) == message
+    wrong.by(token_cost, input_tokens=1, output_tokens=1, price=PRICES["gpt-4o"])
 
 
 @pytest.mark.parametrize("name", ["input_usd_per_million", "output_usd_per_million"])

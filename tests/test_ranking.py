@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from refusals import Refusal, refusals
 from scipy import optimize, stats
 
 from scorekit import (
@@ -200,94 +201,51 @@ def test_attempts_count_as_their_mean_and_tasks_once() -> None:
     assert str(result.pairs[0]).startswith("x - y: inconclusive, +0.4 [")
 
 
-@pytest.mark.parametrize(
-    ("scores", "error", "message"),
-    [
-        ({"a": {1: 1}}, InputError, "scores must be a mapping of at least two models, got 1"),
-        (
-            {"a": {1: 1}, "b": {2: 1}},
-            InputError,
-            ("scores must be a mapping of models that share a task, got {'a': ['1'], 'b': ['2']}"),
-        ),
-        (
-            {"a": {}, "b": {}},
-            InputError,
-            "scores must be those of at least two models with a known outcome, got []",
-        ),
-        (
-            {"a": {"t": math.inf}, "b": {"t": 1}},
-            InputError,
-            "scores['a']['t'] must be a number in [-1e+100, 1e+100], got inf",
-        ),
-        (
-            {"a": {"t": [0, 1e101]}, "b": {"t": 1}},
-            InputError,
-            "scores['a']['t'][1] must be a number in [-1e+100, 1e+100], got 1e+101",
-        ),
-        (
-            {"a": {"t": [None, math.nan]}, "b": {"t": 1}},
-            InputError,
-            "scores must be those of at least two models with a known outcome, got ['b']",
-        ),
-        (
-            {"a": {"t": []}, "b": {"t": 1}},
-            InputError,
-            "scores['a']['t'] must be a non-empty sequence of scores, got ()",
-        ),
-        (
-            {"a": {"t": "1"}, "b": {"t": 1}},
-            TypeError,
-            (
-                "scores['a']['t'] must be a score in [-1e+100, 1e+100], True, False, "
-                "or a sequence of them, got '1'"
-            ),
-        ),
-        (
-            {"a": [1, 2], "b": {"t": 1}},
-            TypeError,
-            "scores['a'] must be a mapping from task to score, or a report, got [1, 2]",
-        ),
-        ([1, 2], TypeError, "scores[0] must be a Report, got 1"),
-        (1, TypeError, f"{NEITHER}, got 1"),
-        (
-            {0.5: {"t": 1}, "b": {"t": 1}},
-            TypeError,
-            "a model of scores must be a non-empty string or an integer, got 0.5",
-        ),
-        (
-            {"a": {"t": 1}, "b": {"t": 1, ("t",): 1}},
-            TypeError,
-            "a task of scores['b'] must be a non-empty string or an integer, got ('t',)",
-        ),
-        (
-            {"a": {1: 1, "1": 0}, "b": {1: 1}},
-            InputError,
-            "a task of scores['a'] must be unlike all others, the integer 1 like '1', got '1'",
-        ),
-    ],
-)
-def test_errors_of_compare_models(scores: Any, error: type[Exception], message: str) -> None:
+@refusals("""
+{"a": {1: 1}} -> InputError: scores must be a mapping of at least two models, got 1
+{"a": {1: 1}, "b": {2: 1}}
+    -> InputError: scores must be a mapping of models that share a task, got {'a': ['1'], 'b':
+    ['2']}
+{"a": {}, "b": {}}
+    -> InputError: scores must be those of at least two models with a known outcome, got []
+{"a": {"t": math.inf}, "b": {"t": 1}}
+    -> InputError: scores['a']['t'] must be a number in [-1e+100, 1e+100], got inf
+{"a": {"t": [0, 1e101]}, "b": {"t": 1}}
+    -> InputError: scores['a']['t'][1] must be a number in [-1e+100, 1e+100], got 1e+101
+{"a": {"t": [None, math.nan]}, "b": {"t": 1}}
+    -> InputError: scores must be those of at least two models with a known outcome, got ['b']
+{"a": {"t": []}, "b": {"t": 1}}
+    -> InputError: scores['a']['t'] must be a non-empty sequence of scores, got ()
+{"a": {"t": "1"}, "b": {"t": 1}}
+    -> TypeError: scores['a']['t'] must be a score in [-1e+100, 1e+100], True, False, or a
+    sequence of them, got '1'
+{"a": [1, 2], "b": {"t": 1}}
+    -> TypeError: scores['a'] must be a mapping from task to score, or a report, got [1, 2]
+[1, 2] -> TypeError: scores[0] must be a Report, got 1
+1 -> TypeError: {NEITHER}, got 1
+{0.5: {"t": 1}, "b": {"t": 1}}
+    -> TypeError: a model of scores must be a non-empty string or an integer, got 0.5
+{"a": {"t": 1}, "b": {"t": 1, ("t",): 1}}
+    -> TypeError: a task of scores['b'] must be a non-empty string or an integer, got ('t',)
+{"a": {1: 1, "1": 0}, "b": {1: 1}}
+    -> InputError: a task of scores['a'] must be unlike all others, the integer 1 like '1', got
+    '1'
+""")
+def test_errors_of_compare_models(wrong: Refusal) -> None:
     """Each message names the place, its domain and the value it got."""
-    with pytest.raises(error) as caught:
-        compare_models(scores)
+    wrong.by_value(compare_models)
     with pytest.raises(InputError, match="must be a number in"):
         compare_models({"a": {"t": 10**400}, "b": {"t": 1}})
-    assert str(caught.value) == message
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"n_resamples": 10}, "n_resamples must be an integer >= 1000, got 10"),
-        ({"seed": -1}, "seed must be an integer >= 0, got -1"),
-        ({"confidence_level": 95}, "confidence_level must be a number in (0, 1), got 95"),
-    ],
-)
-def test_bad_options(options: dict[str, Any], message: str) -> None:
+@refusals("""
+n_resamples=10 -> InputError: n_resamples must be an integer >= 1000, got 10
+seed=-1 -> InputError: seed must be an integer >= 0, got -1
+confidence_level=95 -> InputError: confidence_level must be a number in (0, 1), got 95
+""")
+def test_bad_options(wrong: Refusal) -> None:
     """The same of the options."""
-    with pytest.raises(InputError) as caught:
-        compare_models({"a": {1: 1}, "b": {1: 0}}, **options)
-    assert str(caught.value) == message
+    wrong.by(compare_models, {"a": {1: 1}, "b": {1: 0}})
 
 
 # Preferences.
@@ -357,9 +315,7 @@ def test_models_with_unequal_attempts_are_bounded(n_old: int, n_new: int) -> Non
         compare_models({"x": {"a": 3}, "y": {"a": 1}}, bounds=(0, 1))
 
 
-@given(
-    st.lists(st.integers(1, 30), min_size=12, max_size=12),
-)
+@given(st.lists(st.integers(1, 30), min_size=12, max_size=12))
 def test_strengths_are_those_of_maximum_likelihood(counts: list[int]) -> None:
     """Oracle: a general optimizer and its curvature, of four models."""
     pairs = list(itertools.permutations("abcd", 2))
@@ -437,64 +393,27 @@ def test_counts_far_apart_do_not_hang() -> None:
     assert gap == pytest.approx(math.log(1e9), rel=1e-6)
 
 
-@pytest.mark.parametrize(
-    ("wins", "error", "message"),
-    [
-        ({}, InputError, "wins must be a mapping with at least one pair, got {}"),
-        (
-            [("a", "b")],
-            TypeError,
-            "wins must be a mapping from (winner, loser) to a count, got [('a', 'b')]",
-        ),
-        (
-            {("a", "b"): 3, ("b", "c"): 1},
-            InputError,
-            (
-                "wins must be such that two models have each beaten the other, directly or "
-                "through others: no strength has a bound else, got {('a', 'b'): 3, ('b', 'c'): 1}"
-            ),
-        ),
-        (
-            {("a", "b"): 3, ("b", "a"): 1, ("c", "d"): 1},
-            InputError,
-            (
-                "wins must be comparisons that connect all models, got no chain of wins between "
-                "'c' and 'a'"
-            ),
-        ),
-        (
-            {("a", "a"): 3},
-            InputError,
-            "a key of wins must be a pair of two models, got ('a', 'a')",
-        ),
-        ({"ab": 3}, TypeError, "a key of wins must be a pair (winner, loser), got 'ab'"),
-        (
-            {("a", 1): 3},
-            TypeError,
-            "a model of wins must be a non-empty string, got 1",
-        ),
-        (
-            {("a", "b"): math.nan},
-            InputError,
-            "wins[('a', 'b')] must be a number in [0, 1e+09], got nan",
-        ),
-        (
-            {("a", "b"): -1},
-            InputError,
-            "wins[('a', 'b')] must be a number in [0, 1e+09], got -1",
-        ),
-        (
-            {("a", "b"): 3.5},
-            InputError,
-            "wins[('a', 'b')] must be a whole number, ties left out, got 3.5",
-        ),
-    ],
-)
-def test_errors_of_bradley_terry(wins: Any, error: type[Exception], message: str) -> None:
+@refusals("""
+{} -> InputError: wins must be a mapping with at least one pair, got {}
+[("a", "b")]
+    -> TypeError: wins must be a mapping from (winner, loser) to a count, got [('a', 'b')]
+{("a", "b"): 3, ("b", "c"): 1}
+    -> InputError: wins must be such that two models have each beaten the other, directly or
+    through others: no strength has a bound else, got {('a', 'b'): 3, ('b', 'c'): 1}
+{("a", "b"): 3, ("b", "a"): 1, ("c", "d"): 1}
+    -> InputError: wins must be comparisons that connect all models, got no chain of wins
+    between 'c' and 'a'
+{("a", "a"): 3} -> InputError: a key of wins must be a pair of two models, got ('a', 'a')
+{"ab": 3} -> TypeError: a key of wins must be a pair (winner, loser), got 'ab'
+{("a", 1): 3} -> TypeError: a model of wins must be a non-empty string, got 1
+{("a", "b"): math.nan} -> InputError: wins[('a', 'b')] must be a number in [0, 1e+09], got nan
+{("a", "b"): -1} -> InputError: wins[('a', 'b')] must be a number in [0, 1e+09], got -1
+{("a", "b"): 3.5}
+    -> InputError: wins[('a', 'b')] must be a whole number, ties left out, got 3.5
+""")
+def test_errors_of_bradley_terry(wrong: Refusal) -> None:
     """Each message names the place, its domain and the value it got."""
-    with pytest.raises(error) as caught:
-        bradley_terry(wins)
-    assert str(caught.value) == message
+    wrong.by_value(bradley_terry)
 
 
 def _report(**models: list[int]) -> CodeReport:

@@ -7,12 +7,13 @@ import math
 import pickle
 from datetime import UTC, datetime
 from enum import StrEnum
-from typing import Any, Literal
+from typing import Literal
 
 import attrs
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from refusals import Refusal, refusals
 
 from scorekit import (
     CodeSample,
@@ -72,27 +73,23 @@ def test_infinity_and_nan_have_names_in_json() -> None:
     assert math.isnan(Part.from_dict({"label": "", "value": "nan"}).value)
 
 
-@pytest.mark.parametrize(
-    ("data", "message"),
-    [
-        ({}, "Whole must have the key 'score', got []"),
-        (
-            {"score": 1, "x": 2},
-            "Whole must be a mapping with no keys but score, part, parts, counts, flag, got 'x'",
-        ),
-        ({"score": "high"}, "Whole.score must be a number, got 'high'"),
-        ({"score": 1, "part": {"label": 3}}, "Whole.part.label must be a string, got 3"),
-        ({"score": 1, "parts": [{"label": "a"}, 7]}, "Whole.parts[1] must be a mapping, got 7"),
-        ({"score": 1, "parts": {}}, "Whole.parts must be a list, got {}"),
-        ({"score": 1, "counts": {"a": True}}, "Whole.counts['a'] must be an integer, got True"),
-        ({"score": 1, "counts": []}, "Whole.counts must be a mapping, got []"),
-    ],
-)
-def test_what_does_not_fit_is_named_by_its_path(data: dict[str, Any], message: str) -> None:
+@refusals("""
+{} -> InputError: Whole must have the key 'score', got []
+{"score": 1, "x": 2}
+    -> InputError: Whole must be a mapping with no keys but score, part, parts, counts, flag,
+    got 'x'
+{"score": "high"} -> InputError: Whole.score must be a number, got 'high'
+{"score": 1, "part": {"label": 3}} -> InputError: Whole.part.label must be a string, got 3
+{"score": 1, "parts": [{"label": "a"}, 7]}
+    -> InputError: Whole.parts[1] must be a mapping, got 7
+{"score": 1, "parts": {}} -> InputError: Whole.parts must be a list, got {}
+{"score": 1, "counts": {"a": True}}
+    -> InputError: Whole.counts['a'] must be an integer, got True
+{"score": 1, "counts": []} -> InputError: Whole.counts must be a mapping, got []
+""")
+def test_what_does_not_fit_is_named_by_its_path(wrong: Refusal) -> None:
     """A damaged file says where it is damaged."""
-    with pytest.raises(InputError) as caught:
-        Whole.from_dict(data)
-    assert str(caught.value) == message
+    wrong.by_value(Whole.from_dict)
 
 
 def test_only_a_mapping_becomes_a_record() -> None:
@@ -265,21 +262,16 @@ def test_times_and_enumerations_travel_as_text() -> None:
     assert "2026-01-02" in record._repr_html_()
 
 
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"when": "noon"}, "Stamped.when must be a date and time in ISO 8601, got 'noon'"),
-        ({"colour": "blue"}, "Stamped.colour must be one of 'red', got 'blue'"),
-        ({"kind": "c"}, "Stamped.kind must be one of 'a', 'b', got 'c'"),
-        ({"widths": {"x": {}}}, "Stamped.widths['x'] must have the key 'label', got []"),
-    ],
-)
-def test_rarer_kinds_are_checked_too(changes: dict[str, Any], message: str) -> None:
+@refusals("""
+{"when": "noon"} -> InputError: Stamped.when must be a date and time in ISO 8601, got 'noon'
+{"colour": "blue"} -> InputError: Stamped.colour must be one of 'red', got 'blue'
+{"kind": "c"} -> InputError: Stamped.kind must be one of 'a', 'b', got 'c'
+{"widths": {"x": {}}} -> InputError: Stamped.widths['x'] must have the key 'label', got []
+""")
+def test_rarer_kinds_are_checked_too(wrong: Refusal) -> None:
     """As for the common ones."""
     good = Stamped(when=datetime(2026, 1, 2, tzinfo=UTC), colour=Colour.RED).to_dict()
-    with pytest.raises(InputError) as caught:
-        Stamped.from_dict({**good, **changes})
-    assert str(caught.value) == message
+    wrong.when(lambda: Stamped.from_dict({**good, **wrong.value}))
 
 
 @attrs.frozen(kw_only=True)
@@ -313,6 +305,13 @@ def test_the_repr_of_a_report_only_counts_its_many_cases() -> None:
     assert ", cases=<2>, " in repr(few)
     fell = compare_reports(dict.fromkeys(range(500), 1), dict.fromkeys(range(500), 0))
     assert "regressions=<500>, " in repr(fell)
+    assert repr(fell.regressions) == "<500 CaseChange: print() shows them>"
+    assert repr(fell.regressions[:0]) == "()"
+    first, *_, rest = str(fell.regressions).splitlines()
+    assert first.startswith("0 in score: 1.000 -> 0.000 ")
+    assert rest == "and 490 more: to_text(all=True) lists them"
+    assert len(fell.regressions.to_text(all=True).splitlines()) == 500
+    assert repr(few.cases[:1]).startswith("(CaseStatistics(case_id=")
 
 
 def test_what_json_holds_wrongly_is_an_input_error() -> None:

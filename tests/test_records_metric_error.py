@@ -132,10 +132,7 @@ def test_each_error_is_one_log_line(
     ("change", "message"),
     [
         ({"origin": "judge"}, "origin must be one of 'output', 'instrument', got 'judge'"),
-        (
-            {"timestamp": None},
-            "timestamp must be a datetime with a time zone, got None",
-        ),
+        ({"timestamp": None}, "timestamp must be a datetime with a time zone, got None"),
         (
             {"timestamp": NOON.replace(tzinfo=None)},
             f"timestamp must be a datetime with a time zone, got {NOON.replace(tzinfo=None)!r}",

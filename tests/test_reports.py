@@ -14,6 +14,7 @@ import attrs
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
+from refusals import Refusal, refusals
 
 from scorekit import (
     CodeReport,
@@ -191,42 +192,25 @@ def test_for_model_narrows_to_one() -> None:
         many.for_model("x")
 
 
-@pytest.mark.parametrize(
-    ("fields", "error", "message"),
-    [
-        ({"case_id": ""}, InputError, "case_id must be a non-empty string or an integer, got ''"),
-        ({"model": 3.5}, TypeError, "model must be a non-empty string or an integer, got 3.5"),
-        ({"compiled": 2}, TypeError, "compiled must be True or False, got 2"),
-        ({"passed": -1}, InputError, "passed must be an integer >= 0, got -1"),
-        (
-            {"passed": None, "failed": 2},
-            InputError,
-            "failed must be 0 where passed is None, got 2",
-        ),
-        ({"failed": True}, TypeError, "failed must be an integer >= 0, got True"),
-        ({"warnings": 1.0}, TypeError, "warnings must be an integer >= 0, got 1.0"),
-        (
-            {"input_tokens": -5},
-            InputError,
-            "input_tokens, None where not measured, must be an integer >= 0, got -5",
-        ),
-        (
-            {"cost_usd": -0.1},
-            InputError,
-            "cost_usd, None where not measured, must be a finite number >= 0, got -0.1",
-        ),
-        (
-            {"latency_seconds": math.nan},
-            InputError,
-            "latency_seconds, None where not measured, must be a finite number >= 0, got nan",
-        ),
-    ],
-)
-def test_sample_errors(fields: dict[str, Any], error: type[Exception], message: str) -> None:
+@refusals("""
+case_id="" -> InputError: case_id must be a non-empty string or an integer, got ''
+model=3.5 -> TypeError: model must be a non-empty string or an integer, got 3.5
+compiled=2 -> TypeError: compiled must be True or False, got 2
+passed=-1 -> InputError: passed must be an integer >= 0, got -1
+passed=None, failed=2 -> InputError: failed must be 0 where passed is None, got 2
+failed=True -> TypeError: failed must be an integer >= 0, got True
+warnings=1.0 -> TypeError: warnings must be an integer >= 0, got 1.0
+input_tokens=-5
+    -> InputError: input_tokens, None where not measured, must be an integer >= 0, got -5
+cost_usd=-0.1
+    -> InputError: cost_usd, None where not measured, must be a finite number >= 0, got -0.1
+latency_seconds=math.nan
+    -> InputError: latency_seconds, None where not measured, must be a finite number >= 0, got
+    nan
+""")
+def test_sample_errors(wrong: Refusal) -> None:
     """A bad outcome is refused where it enters, under its own name."""
-    with pytest.raises(error) as caught:
-        sample(**fields)
-    assert str(caught.value) == message
+    wrong.by(sample)
 
 
 SHORT = (
@@ -240,162 +224,90 @@ NO_SAMPLES = "samples must be a non-empty sequence of CodeSample"
 OF_A_TABLE = "(of a table: code_report_from_columns(**table))"
 
 
-@pytest.mark.parametrize(
-    ("samples", "options", "error", "message"),
-    [
-        ([], {}, InputError, f"{NO_SAMPLES}, got ()"),
-        (
-            {"case_id": ["a"]},
-            {},
-            TypeError,
-            f"{NO_SAMPLES} {OF_A_TABLE}, got {{'case_id': ['a']}}",
-        ),
-        (
-            [SUITE[0], {}],
-            {},
-            TypeError,
-            f"samples[1] must be a CodeSample {OF_A_TABLE}, got {{}}",
-        ),
-        (SUITE, {"k": ()}, InputError, "k must be a non-empty sequence of integers, got ()"),
-        (SUITE, {"k": (1, 0)}, InputError, "k[1] must be an integer >= 1, got 0"),
-        (
-            SUITE,
-            {"confidence_level": 1.0},
-            InputError,
-            "confidence_level must be a number in (0, 1), got 1.0",
-        ),
-        (
-            SUITE,
-            {"insufficient": "skip"},
-            InputError,
-            "insufficient must be one of 'raise', 'nan', 'drop', got 'skip'",
-        ),
-        (SUITE, {"k": (3,)}, InputError, SHORT),
-        (SUITE, {"k": (1, 3)}, InputError, SHORT),
-        (
-            SUITE,
-            {"k": (1, 4), "insufficient": "drop"},
-            InputError,
-            "k must be at most 3 for model 'm', whose cases have no more attempts, got 4",
-        ),
-    ],
-)
-def test_report_errors(
-    samples: Any, options: dict[str, Any], error: type[Exception], message: str
-) -> None:
+@refusals("""
+code_report([]) -> InputError: {NO_SAMPLES}, got ()
+code_report({"case_id": ["a"]}) -> TypeError: {NO_SAMPLES} {OF_A_TABLE}, got {'case_id': ['a']}
+code_report([SUITE[0], {}]) -> TypeError: samples[1] must be a CodeSample {OF_A_TABLE}, got {}
+code_report(SUITE, k=()) -> InputError: k must be a non-empty sequence of integers, got ()
+code_report(SUITE, k=(1, 0)) -> InputError: k[1] must be an integer >= 1, got 0
+code_report(SUITE, confidence_level=1.0)
+    -> InputError: confidence_level must be a number in (0, 1), got 1.0
+code_report(SUITE, insufficient="skip")
+    -> InputError: insufficient must be one of 'raise', 'nan', 'drop', got 'skip'
+code_report(SUITE, k=(3,)) -> InputError: {SHORT}
+code_report(SUITE, k=(1, 3)) -> InputError: {SHORT}
+code_report(SUITE, k=(1, 4), insufficient="drop")
+    -> InputError: k must be at most 3 for model 'm', whose cases have no more attempts, got 4
+""")
+def test_report_errors(wrong: Refusal) -> None:
     """The caller learns which argument, and for short cases which case."""
-    with pytest.raises(error) as caught:
-        code_report(samples, **options)
-    assert str(caught.value) == message
+    wrong.by_itself()
 
 
 GOOD = code_report(SUITE).to_json()
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        (GOOD[:-10], "text must be a whole JSON document, not a path to one ("),
-        ("", "text must be a whole JSON document, not a path to one ("),
-        ("[" * 100_000, "text must be a whole JSON document, not a path to one ("),
-        ("[1]", "text must be a JSON object of kind CodeReport, got '[1]'"),
-        ("{}", "kind of the result must be 'CodeReport', got None"),
-        (
-            GOOD.replace('"version": 2', '"version": 7'),
-            "version of the result must be 2 (a newer scorekit wrote it), got 7",
-        ),
-        (
-            GOOD.replace("CodeReport", "SqlReport"),
-            "kind of the result must be 'CodeReport', got 'SqlReport'",
-        ),
-        (
-            GOOD.replace("0.74", "NaN"),
-            "text must be a whole JSON document, not a path to one (the number NaN",
-        ),
-        (
-            GOOD.replace("0.74", "7.4"),
-            "CodeReport.cases.scores[1] must be a number in [0, 1], got 7.4",
-        ),
-        (
-            GOOD.replace('"n_correct": [1', '"n_correct": [9', 1),
-            "CodeReport.cases.n_correct[0] must be an integer in [0, n_samples = 3], got 9",
-        ),
-        (
-            GOOD.replace('"n_samples": [3', '"n_samples": [4'),
-            "CodeReport.cases.scores must be a list of 5 numbers, got ",
-        ),
-        (
-            GOOD.replace("0.74", '"nan"'),
-            "CodeReport.cases.scores[1] must be a number in [0, 1], got 'nan'",
-        ),
-        (
-            GOOD.replace("0.74", "1" + 400 * "0"),
-            "CodeReport.cases.scores[1] must be a number in [0, 1], got 1000",
-        ),
-        (
-            GOOD.replace("0.74", 5000 * "1"),
-            "text must be a whole JSON document, not a path to one (Exceeds the limit",
-        ),
-        (
-            GOOD.replace('"parse"', '"sort"'),
-            "case_id and model of cases[1] must be unlike those of all others, got ('sort', 'm')",
-        ),
-        (
-            GOOD.replace('"n_samples": [3', '"n_samples": [0'),
-            "CodeReport.cases.n_samples[0] must ",
-        ),
-        (GOOD.replace('"sort"', "null"), "CodeReport.cases.case_id[0] must be a non-empty string"),
-        (
-            GOOD.replace('"case_id": ["sort", "parse"]', '"case_id": "sort"'),
-            "CodeReport.cases.case_id must be a list, got 'sort'",
-        ),
-        (
-            GOOD.replace('"scores": [1.0, 0.74, 0.0, 1.0]', '"scores": 1'),
-            "CodeReport.cases.scores must be a list, got 1",
-        ),
-        (
-            GOOD.replace('"of_case": [0, 0]', '"of_case": [0, 9]'),
-            "CodeReport.cases.model.of_case must be places among 1 in distinct, got 9",
-        ),
-        (
-            GOOD.replace('"distinct": ["m"]', '"distinct": "m"'),
-            "CodeReport.cases.model.distinct must be a list, got 'm'",
-        ),
-        (
-            GOOD.replace('"distinct": ["m"]', '"distinct": [3]'),
-            "CodeReport.cases.model must be a non-empty string, got 3",
-        ),
-        (
-            GOOD.replace('"distinct": ["m"], ', ""),
-            "CodeReport.cases.model must be a mapping of 'distinct' and 'of_case', got {",
-        ),
-        (
-            GOOD.replace('"mean_score": null, ', ""),
-            "CodeReport.cases must have the key 'mean_score', got ",
-        ),
-        (
-            GOOD.replace('"mean_score": null, ', '"mean": null, '),
-            "CodeReport.cases must be a mapping with no keys but case_id, model, pass_at_k, ",
-        ),
-        (
-            json.dumps(json.loads(GOOD) | {"cases": [1]}),
-            "CodeReport.cases must be a mapping of columns, got [1]",
-        ),
-        (
-            GOOD.replace('"cases"', '"models": [], "cases"'),
-            "text must be a whole JSON document, not a path to one (the key 'models' twice in one",
-        ),
-        (
-            GOOD.replace('"version": 2', '"version": true'),
-            "version of the result must be 2, got True",
-        ),
-    ],
-)
-def test_a_damaged_file_says_what_is_wrong(text: str, message: str) -> None:
+@refusals("""
+GOOD[:-10] -> InputError: text must be a whole JSON document, not a path to one (...
+"" -> InputError: text must be a whole JSON document, not a path to one (...
+"[" * 100_000 -> InputError: text must be a whole JSON document, not a path to one (...
+"[1]" -> InputError: text must be a JSON object of kind CodeReport, got '[1]'...
+"{}" -> InputError: kind of the result must be 'CodeReport', got None...
+GOOD.replace('"version": 2', '"version": 7')
+    -> InputError: version of the result must be 2 (a newer scorekit wrote it), got 7...
+GOOD.replace("CodeReport", "SqlReport")
+    -> InputError: kind of the result must be 'CodeReport', got 'SqlReport'...
+GOOD.replace("0.74", "NaN")
+    -> InputError: text must be a whole JSON document, not a path to one (the number NaN...
+GOOD.replace("0.74", "7.4")
+    -> InputError: CodeReport.cases.scores[1] must be a number in [0, 1], got 7.4...
+GOOD.replace('"n_correct": [1', '"n_correct": [9', 1)
+    -> InputError: CodeReport.cases.n_correct[0] must be an integer in [0, n_samples = 3], got
+    9...
+GOOD.replace('"n_samples": [3', '"n_samples": [4')
+    -> InputError: CodeReport.cases.scores must be a list of 5 numbers, got...
+GOOD.replace("0.74", '"nan"')
+    -> InputError: CodeReport.cases.scores[1] must be a number in [0, 1], got 'nan'...
+GOOD.replace("0.74", "1" + 400 * "0")
+    -> InputError: CodeReport.cases.scores[1] must be a number in [0, 1], got 1000...
+GOOD.replace("0.74", 5000 * "1")
+    -> InputError: text must be a whole JSON document, not a path to one (Exceeds the limit...
+GOOD.replace('"parse"', '"sort"')
+    -> InputError: case_id and model of cases[1] must be unlike those of all others, got
+    ('sort', 'm')...
+GOOD.replace('"n_samples": [3', '"n_samples": [0')
+    -> InputError: CodeReport.cases.n_samples[0] must...
+GOOD.replace('"sort"', "null")
+    -> InputError: CodeReport.cases.case_id[0] must be a non-empty string...
+GOOD.replace('"case_id": ["sort", "parse"]', '"case_id": "sort"')
+    -> InputError: CodeReport.cases.case_id must be a list, got 'sort'...
+GOOD.replace('"scores": [1.0, 0.74, 0.0, 1.0]', '"scores": 1')
+    -> InputError: CodeReport.cases.scores must be a list, got 1...
+GOOD.replace('"of_case": [0, 0]', '"of_case": [0, 9]')
+    -> InputError: CodeReport.cases.model.of_case must be places among 1 in distinct, got 9...
+GOOD.replace('"distinct": ["m"]', '"distinct": "m"')
+    -> InputError: CodeReport.cases.model.distinct must be a list, got 'm'...
+GOOD.replace('"distinct": ["m"]', '"distinct": [3]')
+    -> InputError: CodeReport.cases.model must be a non-empty string, got 3...
+GOOD.replace('"distinct": ["m"], ', "")
+    -> InputError: CodeReport.cases.model must be a mapping of 'distinct' and 'of_case', got
+    {...
+GOOD.replace('"mean_score": null, ', "")
+    -> InputError: CodeReport.cases must have the key 'mean_score', got...
+GOOD.replace('"mean_score": null, ', '"mean": null, ')
+    -> InputError: CodeReport.cases must be a mapping with no keys but case_id, model,
+    pass_at_k,...
+json.dumps(json.loads(GOOD) | {"cases": [1]})
+    -> InputError: CodeReport.cases must be a mapping of columns, got [1]...
+GOOD.replace('"cases"', '"models": [], "cases"')
+    -> InputError: text must be a whole JSON document, not a path to one (the key 'models'
+    twice in one...
+GOOD.replace('"version": 2', '"version": true')
+    -> InputError: version of the result must be 2, got True...
+""")
+def test_a_damaged_file_says_what_is_wrong(wrong: Refusal) -> None:
     """Truncated, foreign, of another version, edited by hand."""
-    with pytest.raises(InputError) as caught:
-        CodeReport.from_json(text)
-    assert str(caught.value).startswith(message)
+    wrong.by_value(CodeReport.from_json)
 
 
 def test_cases_read_as_a_tuple() -> None:
@@ -481,12 +393,7 @@ def test_means_of_a_model_have_intervals_over_its_cases() -> None:
         confidence_level=0.9,
     )
     (model,) = report.models
-    assert set(model.intervals) == {
-        "code_score",
-        "compilation_rate",
-        "test_pass_rate",
-        "cost_usd",
-    }
+    assert set(model.intervals) == {"code_score", "compilation_rate", "test_pass_rate", "cost_usd"}
     by_case = {
         "code_score": [case.mean_score for case in report.cases],
         "compilation_rate": [1.0, 0.5, 1.0],
@@ -620,18 +527,13 @@ def test_each_number_says_what_it_stands_on() -> None:
         "b": [0, 0, 0, 0, None],
         "c": [0, 0, 0, 0, None],
     }
-    report = code_report_from_columns(
-        model="m",
-        passed=passed,
-        k=(1, 5),
-        insufficient="drop",
-    )
+    report = code_report_from_columns(model="m", passed=passed, k=(1, 5), insufficient="drop")
     (one,) = report.models
     first, fifth = one.pass_at_k
     assert (first.n_tasks_used, first.n_tasks, fifth.n_tasks_used, fifth.n_tasks) == (3, 3, 1, 3)
     assert (fifth.interval.low, fifth.interval.high) == (0.0, 1.0)
     assert one.unknown_bounds["pass@5"] == (1 / 3, 1.0)
-    said = "1 of 3 tasks, between 0.3333 and 1"
+    said = "1 of 3 tasks, between 0.33 and 1"
     for text in (str(report), report.to_markdown(), report.to_latex(), report._repr_html_()):
         assert said in text
     assert CodeReport.from_dict(json.loads(report.to_json())) == report

@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from refusals import Refusal, refusals
 
 from scorekit import (
     CodeReport,
@@ -132,105 +133,49 @@ def test_frames_of_polars() -> None:
 STAMPS = pd.Series(pd.date_range("2026-01-01", periods=2, tz="Europe/Berlin"))
 
 
-@pytest.mark.parametrize(
-    ("columns", "error", "message"),
-    [
-        (
-            {"case_id": [1, "1"]},
-            InputError,
-            "case_id[1] must be unlike all others, '1' like 1, got '1'",
-        ),
-        (
-            {"case_id": ["a", None]},
-            InputError,
-            "case_id[1] must be a non-empty string or an integer, got None",
-        ),
-        (
-            {"case_id": pd.Series([1, None])},
-            InputError,
-            (
-                "case_id[1] must be a non-empty string or an integer "
-                "(a missing one makes floats of the others), got nan"
-            ),
-        ),
-        (
-            {"case_id": [True, False]},
-            TypeError,
-            "case_id[0] must be a non-empty string or an integer, got True",
-        ),
-        (
-            {"case_id": STAMPS},
-            TypeError,
-            "case_id[0] must be a non-empty string or an integer, got Timestamp(",
-        ),
-        (
-            {"latency_seconds": STAMPS},
-            TypeError,
-            "latency_seconds[0] must be a finite number >= 0, got Timestamp(",
-        ),
-        (
-            {"passed": [True, "yes"]},
-            TypeError,
-            (
-                "passed[1] must be True or False, 1 or 0, or a count of tests "
-                """(if 'yes' stands for True: [x == 'yes' for x in passed]), got 'yes'"""
-            ),
-        ),
-        ({"passed": None}, InputError, "compiled must be a column where passed is None, got None"),
-        (
-            {"case_id": None},
-            InputError,
-            "case_id must be a column, or passed a mapping from case to its attempts, got None",
-        ),
-        (
-            {"passed": {"a": [True]}},
-            InputError,
-            "case_id must be None where passed is a mapping from case, got ",
-        ),
-        (
-            {"case_id": None, "passed": {1: True, "1": False}},
-            InputError,
-            "case_id[1] must be unlike all others, '1' like 1, got '1'",
-        ),
-        ({"case_id": None, "passed": {}}, InputError, "case_id must be a non-empty sequence of "),
-        (
-            {"passed": [[True], []]},
-            InputError,
-            "passed[1] must be a non-empty sequence of attempts, got ()",
-        ),
-        (
-            {"passed": [[True], True]},
-            TypeError,
-            "passed[1] must be a non-empty sequence of attempts, got True",
-        ),
-        (
-            {"passed": [[True], [True, False]], "failed": [[0], [0]]},
-            InputError,
-            "failed[1] must be 2 attempts like passed[1], got 1",
-        ),
-        (
-            {"passed": [[1], [0]], "failed": [[0], [0], [0]]},
-            InputError,
-            "failed and passed must be equally long, got 3 and 2",
-        ),
-        (
-            {"passed": [[1], [0]], "model": ["a"]},
-            InputError,
-            "model and passed must be equally long, got 1 and 2",
-        ),
-        ({"failed": [0]}, InputError, "failed and case_id must be equally long, got 1 and 2"),
-        ({"model": None}, InputError, "model must be a non-empty string or an integer, got None"),
-        ({"model": 1.5}, TypeError, "model must be a non-empty string or an integer, got 1.5"),
-    ],
-)
-def test_what_no_report_can_hold(
-    columns: dict[str, Any], error: type[Exception], message: str
-) -> None:
+@refusals("""
+case_id=[1, "1"] -> InputError: case_id[1] must be unlike all others, '1' like 1, got '1'...
+case_id=["a", None]
+    -> InputError: case_id[1] must be a non-empty string or an integer, got None...
+case_id=pd.Series([1, None])
+    -> InputError: case_id[1] must be a non-empty string or an integer (a missing one makes
+    floats of the others), got nan...
+case_id=[True, False]
+    -> TypeError: case_id[0] must be a non-empty string or an integer, got True...
+case_id=STAMPS
+    -> TypeError: case_id[0] must be a non-empty string or an integer, got Timestamp(...
+latency_seconds=STAMPS
+    -> TypeError: latency_seconds[0] must be a finite number >= 0, got Timestamp(...
+passed=[True, "yes"]
+    -> TypeError: passed[1] must be True or False, 1 or 0, or a count of tests (if 'yes' stands
+    for True: [x == 'yes' for x in passed]), got 'yes'...
+passed=None -> InputError: compiled must be a column where passed is None, got None...
+case_id=None
+    -> InputError: case_id must be a column, or passed a mapping from case to its attempts, got
+    None...
+passed={"a": [True]}
+    -> InputError: case_id must be None where passed is a mapping from case, got...
+case_id=None, passed={1: True, "1": False}
+    -> InputError: case_id[1] must be unlike all others, '1' like 1, got '1'...
+case_id=None, passed={} -> InputError: case_id must be a non-empty sequence of...
+passed=[[True], []]
+    -> InputError: passed[1] must be a non-empty sequence of attempts, got ()...
+passed=[[True], True]
+    -> TypeError: passed[1] must be a non-empty sequence of attempts, got True...
+passed=[[True], [True, False]], failed=[[0], [0]]
+    -> InputError: failed[1] must be 2 attempts like passed[1], got 1...
+passed=[[1], [0]], failed=[[0], [0], [0]]
+    -> InputError: failed and passed must be equally long, got 3 and 2...
+passed=[[1], [0]], model=["a"]
+    -> InputError: model and passed must be equally long, got 1 and 2...
+failed=[0] -> InputError: failed and case_id must be equally long, got 1 and 2...
+model=None -> InputError: model must be a non-empty string or an integer, got None...
+model=1.5 -> TypeError: model must be a non-empty string or an integer, got 1.5...
+""")
+def test_what_no_report_can_hold(wrong: Refusal) -> None:
     """Each row that is no sample is named."""
     call: dict[str, Any] = {"case_id": ["a", "b"], "model": "m", "passed": [True, False]}
-    with pytest.raises(error) as caught:
-        code_report_from_columns(**(call | columns))
-    assert str(caught.value).startswith(message)
+    wrong.by(code_report_from_columns, **call)
 
 
 def test_a_model_without_some_tasks_is_compared_on_those_it_has() -> None:

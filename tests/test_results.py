@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import math
 import random
-import re
 import sqlite3
 from collections import Counter
 from datetime import datetime
@@ -17,6 +16,7 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from refusals import Refusal, refusals
 
 from scorekit import InputError, result_accuracy
 from scorekit._sql.rows import same_in_some_column_order
@@ -331,42 +331,27 @@ def test_several_databases() -> None:
     assert soft.score == 0.5
 
 
-@pytest.mark.parametrize(
-    ("generated", "expected", "message"),
-    [
-        ({}, {}, "generated_rows must be rows, or a mapping that is not empty, got {}"),
-        (
-            {"a": []},
-            {"a": [], "b": []},
-            "generated_rows must have the databases of expected_rows, got none of 'b'",
-        ),
-        (
-            {"a": [], "b": []},
-            {"a": []},
-            "expected_rows must have the databases of generated_rows, got none of 'b'",
-        ),
-        (
-            [],
-            {"a": []},
-            "generated_rows must be a mapping from database to rows, as expected_rows is, got []",
-        ),
-        (
-            {"a": []},
-            [],
-            "expected_rows must be a mapping from database to rows, as generated_rows is, got []",
-        ),
-        (
-            {"a": [(1,), ()]},
-            {"a": []},
-            "generated_rows['a'][1] must be as wide as generated_rows['a'][0], 1, got 0",
-        ),
-        ({"": []}, {"": []}, "each database of generated_rows must be a non-empty string, got ''"),
-    ],
-)
-def test_databases_that_do_not_pair(generated: Any, expected: Any, message: str) -> None:
+@refusals("""
+result_accuracy({}, {})
+    -> InputError: generated_rows must be rows, or a mapping that is not empty, got {}
+result_accuracy({"a": []}, {"a": [], "b": []})
+    -> InputError: generated_rows must have the databases of expected_rows, got none of 'b'
+result_accuracy({"a": [], "b": []}, {"a": []})
+    -> InputError: expected_rows must have the databases of generated_rows, got none of 'b'
+result_accuracy([], {"a": []})
+    -> InputError: generated_rows must be a mapping from database to rows, as expected_rows is,
+    got []
+result_accuracy({"a": []}, [])
+    -> InputError: expected_rows must be a mapping from database to rows, as generated_rows is,
+    got []
+result_accuracy({"a": [(1,), ()]}, {"a": []})
+    -> InputError: generated_rows['a'][1] must be as wide as generated_rows['a'][0], 1, got 0
+result_accuracy({"": []}, {"": []})
+    -> InputError: each database of generated_rows must be a non-empty string, got ''
+""")
+def test_databases_that_do_not_pair(wrong: Refusal) -> None:
     """Both sides name the same databases."""
-    with pytest.raises(InputError, match=f"^{re.escape(message)}$"):
-        result_accuracy(generated, expected)
+    wrong.by_itself()
 
 
 def test_many_alike_columns_do_not_hang() -> None:
@@ -402,74 +387,43 @@ def test_many_rows() -> None:
 
 ROWS_OF_A_FRAME = "a sequence of rows (pandas: frame.values, polars: frame.rows())"
 FRAME = pd.DataFrame({"x": [1, 2]})
+FRAME_SHOWN = shown(FRAME)
 UNHASHABLE = pd.Series([], dtype=object)
 
 
-@pytest.mark.parametrize(
-    ("arguments", "error", "message"),
-    [
-        (("a", []), TypeError, "generated_rows must be a sequence of rows, got 'a'"),
-        (([], {1}), TypeError, "expected_rows must be a sequence of rows, got {1}"),
-        (
-            (FRAME, FRAME),
-            TypeError,
-            f"generated_rows must be {ROWS_OF_A_FRAME}, got {shown(FRAME)}",
-        ),
-        (([1], []), TypeError, "generated_rows[0] must be a sequence of cells, got 1"),
-        (([], ["ab"]), TypeError, "expected_rows[0] must be a sequence of cells, got 'ab'"),
-        (
-            ([(1, 2), (1, UNHASHABLE)], []),
-            TypeError,
-            "generated_rows[1][1] must be a value that hashes, got Series([], dtype: object)",
-        ),
-        (
-            ([], [(1,), (1, 2)]),
-            InputError,
-            "expected_rows[1] must be as wide as expected_rows[0], 1, got 2",
-        ),
-    ],
-)
-def test_rows_that_are_none(arguments: Any, error: type[Exception], message: str) -> None:
+@refusals("""
+("a", []) -> TypeError: generated_rows must be a sequence of rows, got 'a'
+([], {1}) -> TypeError: expected_rows must be a sequence of rows, got {1}
+(FRAME, FRAME) -> TypeError: generated_rows must be {ROWS_OF_A_FRAME}, got {FRAME_SHOWN}
+([1], []) -> TypeError: generated_rows[0] must be a sequence of cells, got 1
+([], ["ab"]) -> TypeError: expected_rows[0] must be a sequence of cells, got 'ab'
+([(1, 2), (1, UNHASHABLE)], [])
+    -> TypeError: generated_rows[1][1] must be a value that hashes, got Series([], dtype:
+    object)
+([], [(1,), (1, 2)])
+    -> InputError: expected_rows[1] must be as wide as expected_rows[0], 1, got 2
+""")
+def test_rows_that_are_none(wrong: Refusal) -> None:
     """A cell that cannot be compared is named by its place."""
-    with pytest.raises(error, match=f"^{re.escape(message)}$"):
-        result_accuracy(*arguments)
+    wrong.when(lambda: result_accuracy(*wrong.value))
 
 
-@pytest.mark.parametrize(
-    ("options", "error", "message"),
-    [
-        (
-            {"rule": "x"},
-            InputError,
-            (
-                "rule must be one of 'scorekit', 'row-f1', 'column-f1', 'subset', 'spider', "
-                "'bird', 'soft-f1', 'spider2', 'defog', 'ibm-subset', got 'x'"
-            ),
-        ),
-        ({"semantics": "x"}, InputError, "semantics must be one of 'bag', 'set', got 'x'"),
-        (
-            {"column_order": 1},
-            TypeError,
-            "column_order must be one of 'significant', 'ignored', got 1",
-        ),
-        ({"ordered": 2}, TypeError, "ordered must be True or False, got 2"),
-        ({"tolerance": NAN}, InputError, "tolerance must be a finite number >= 0, got nan"),
-        (
-            {"ordered": True, "semantics": "set"},
-            InputError,
-            "ordered must be False where semantics is 'set', got True",
-        ),
-        (
-            {"ordered": True, "rule": "subset"},
-            InputError,
-            "ordered must be False where rule is 'subset', got True",
-        ),
-    ],
-)
-def test_options_that_are_none(options: Any, error: type[Exception], message: str) -> None:
+@refusals("""
+rule="x"
+    -> InputError: rule must be one of 'scorekit', 'row-f1', 'column-f1', 'subset', 'spider',
+    'bird', 'soft-f1', 'spider2', 'defog', 'ibm-subset', got 'x'
+semantics="x" -> InputError: semantics must be one of 'bag', 'set', got 'x'
+column_order=1 -> TypeError: column_order must be one of 'significant', 'ignored', got 1
+ordered=2 -> TypeError: ordered must be True or False, got 2
+tolerance=NAN -> InputError: tolerance must be a finite number >= 0, got nan
+ordered=True, semantics="set"
+    -> InputError: ordered must be False where semantics is 'set', got True
+ordered=True, rule="subset"
+    -> InputError: ordered must be False where rule is 'subset', got True
+""")
+def test_options_that_are_none(wrong: Refusal) -> None:
     """Each names the argument, its domain and what it got."""
-    with pytest.raises(error, match=f"^{re.escape(message)}$"):
-        result_accuracy([], [], **options)
+    wrong.by(result_accuracy, [], [])
 
 
 LISTS = {"a": [1, None], "b": [{"x": 0.1, "y": ["u"]}]}

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 from hypothesis import given
+from refusals import Refusal, refusals
 
-from scorekit import InputError, rubric_score
+from scorekit import rubric_score
 from scorekit.strategies import rubrics
 
 Drawn = tuple[list[list[int]], list[list[bool | None]]]
@@ -94,36 +95,29 @@ def test_clusters_widen() -> None:
     assert alone != together
 
 
-@pytest.mark.parametrize(
-    ("points", "met", "error", "message"),
-    [
-        ([-1], [True], InputError, "points must be positive for some criterion, got [-1]"),
-        ([1, 2], [True], InputError, "met and points must be equally long, got 1 and 2"),
-        ([[1], [2]], [[True]], InputError, "met and points must be equally long, got 1 and 2"),
-        ([[1, 2]], [[True]], InputError, "met[0] and points[0] must be equally long, got 1 and 2"),
-        ([1], [2], TypeError, "met[0] must be True or False, got 2"),
-        ([1], ["yes"], TypeError, "met[0] must be True or False, got 'yes'"),
-        ([float("nan")], [True], InputError, "points[0] must be a number in [-1e+100, 1e+100]"),
-        (
-            [1e-300, -1e100],
-            [True, True],
-            InputError,
-            "points must be positive points that are not so small beside the negative ones, got",
-        ),
-        (["3"], [True], TypeError, "points[0] must be a number in [-1e+100, 1e+100], got '3'"),
-        (
-            [],
-            [],
-            InputError,
-            "points must be a non-empty sequence of points or of rubrics, got ()",
-        ),
-    ],
-)
-def test_errors(points: Any, met: Any, error: type[Exception], message: str) -> None:
+@refusals("""
+rubric_score([-1], [True])
+    -> InputError: points must be positive for some criterion, got [-1]...
+rubric_score([1, 2], [True]) -> InputError: met and points must be equally long, got 1 and 2...
+rubric_score([[1], [2]], [[True]])
+    -> InputError: met and points must be equally long, got 1 and 2...
+rubric_score([[1, 2]], [[True]])
+    -> InputError: met[0] and points[0] must be equally long, got 1 and 2...
+rubric_score([1], [2]) -> TypeError: met[0] must be True or False, got 2...
+rubric_score([1], ["yes"]) -> TypeError: met[0] must be True or False, got 'yes'...
+rubric_score([float("nan")], [True])
+    -> InputError: points[0] must be a number in [-1e+100, 1e+100]...
+rubric_score([1e-300, -1e100], [True, True])
+    -> InputError: points must be positive points that are not so small beside the negative
+    ones, got...
+rubric_score(["3"], [True])
+    -> TypeError: points[0] must be a number in [-1e+100, 1e+100], got '3'...
+rubric_score([], [])
+    -> InputError: points must be a non-empty sequence of points or of rubrics, got ()...
+""")
+def test_errors(wrong: Refusal) -> None:
     """Each names the argument, its domain and the value."""
-    with pytest.raises(error) as caught:
-        rubric_score(points, met)
-    assert str(caught.value).startswith(message)
+    wrong.by_itself()
 
 
 def test_bounds_stand_before_the_score_of_the_examples_judged() -> None:

@@ -15,6 +15,7 @@ import pandas as pd
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
+from refusals import Refusal, refusals
 
 from scorekit.costs import cost_of_pass, cost_of_pass_from_columns
 from scorekit.errors import InputError, shown
@@ -614,113 +615,54 @@ def test_results_hash_and_pickle() -> None:
 # Errors.
 
 
-@pytest.mark.parametrize(
-    ("arguments", "error", "message"),
-    [
-        ({"run_id": ""}, InputError, "run_id must be a non-empty string or an integer, got ''"),
-        ({"run_id": 7.5}, TypeError, "run_id must be a non-empty string or an integer, got 7.5"),
-        (
-            {"task_id": ""},
-            InputError,
-            "task_id of run 'T1/01/1' must be a non-empty string or an integer, got ''",
-        ),
-        (
-            {"task_id": 3.5},
-            TypeError,
-            "task_id of run 'T1/01/1' must be a non-empty string or an integer, got 3.5",
-        ),
-        ({"passed": 2}, TypeError, "passed of run 'T1/01/1' must be True or False, got 2"),
-        (
-            {"passed": None},
-            TypeError,
-            f"passed of run 'T1/01/1' must be {UNKNOWN}, got None",
-        ),
-        (
-            {"impl_rate": 1.028},
-            InputError,
-            (
-                "impl_rate of run 'T1/01/1' must be a number in [0, 1] "
-                "(above 1 by bonus or rounding: min(impl_rate, 1)), got 1.028"
-            ),
-        ),
-        (
-            {"impl_rate": math.nan},
-            InputError,
-            (
-                "impl_rate of run 'T1/01/1' must be a number in [0, 1] "
-                "(not judged: pass passed instead, or leave the run out), got nan"
-            ),
-        ),
-        (
-            {"impl_rate": None},
-            TypeError,
-            (
-                "impl_rate of run 'T1/01/1' must be a number in [0, 1] "
-                "(not judged: pass passed instead, or leave the run out), got None"
-            ),
-        ),
-        (
-            {"cost_usd": -0.01},
-            InputError,
-            "cost_usd of run 'T1/01/1' must be a finite number >= 0, got -0.01",
-        ),
-        (
-            {"duration_seconds": math.inf},
-            InputError,
-            "duration_seconds of run 'T1/01/1' must be a finite number >= 0, got inf",
-        ),
-    ],
-)
-def test_run_errors(arguments: dict[str, Any], error: type[Exception], message: str) -> None:
+@refusals("""
+run_id="" -> InputError: run_id must be a non-empty string or an integer, got ''
+run_id=7.5 -> TypeError: run_id must be a non-empty string or an integer, got 7.5
+task_id=""
+    -> InputError: task_id of run 'T1/01/1' must be a non-empty string or an integer, got ''
+task_id=3.5
+    -> TypeError: task_id of run 'T1/01/1' must be a non-empty string or an integer, got 3.5
+passed=2 -> TypeError: passed of run 'T1/01/1' must be True or False, got 2
+passed=None -> TypeError: passed of run 'T1/01/1' must be {UNKNOWN}, got None
+impl_rate=1.028
+    -> InputError: impl_rate of run 'T1/01/1' must be a number in [0, 1] (above 1 by bonus or
+    rounding: min(impl_rate, 1)), got 1.028
+impl_rate=math.nan
+    -> InputError: impl_rate of run 'T1/01/1' must be a number in [0, 1] (not judged: pass
+    passed instead, or leave the run out), got nan
+impl_rate=None
+    -> TypeError: impl_rate of run 'T1/01/1' must be a number in [0, 1] (not judged: pass
+    passed instead, or leave the run out), got None
+cost_usd=-0.01 -> InputError: cost_usd of run 'T1/01/1' must be a finite number >= 0, got -0.01
+duration_seconds=math.inf
+    -> InputError: duration_seconds of run 'T1/01/1' must be a finite number >= 0, got inf
+""")
+def test_run_errors(wrong: Refusal) -> None:
     """Among hundreds of rows the message must say which one is bad."""
-    with pytest.raises(error) as caught:
-        _run(**arguments)
-    assert str(caught.value) == message
+    wrong.by(_run)
 
 
-@pytest.mark.parametrize(
-    ("arguments", "error", "message"),
-    [
-        ({"pass_weight": -1}, InputError, "pass_weight must be a finite number >= 0, got -1"),
-        (
-            {"impl_weight": math.inf},
-            InputError,
-            "impl_weight must be a finite number >= 0, got inf",
-        ),
-        ({"impl_weight": "1"}, TypeError, "impl_weight must be a finite number >= 0, got '1'"),
-        (
-            {"pass_weight": 0, "impl_weight": 0},
-            InputError,
-            "pass_weight or impl_weight must be a number > 0, got (0.0, 0.0)",
-        ),
-    ],
-)
-def test_composite_errors(arguments: dict[str, Any], error: type[Exception], message: str) -> None:
+@refusals("""
+pass_weight=-1 -> InputError: pass_weight must be a finite number >= 0, got -1
+impl_weight=math.inf -> InputError: impl_weight must be a finite number >= 0, got inf
+impl_weight="1" -> TypeError: impl_weight must be a finite number >= 0, got '1'
+pass_weight=0, impl_weight=0
+    -> InputError: pass_weight or impl_weight must be a number > 0, got (0.0, 0.0)
+""")
+def test_composite_errors(wrong: Refusal) -> None:
     """The weights are checked alike wherever they can be passed."""
-    for call in (
-        lambda: score_run(_run(), **arguments),
-        lambda: tier_statistics("T1", [_run()], **arguments),
-    ):
-        with pytest.raises(error) as caught:
-            call()
-        assert str(caught.value) == message
+    wrong.by(score_run, _run())
+    wrong.by(tier_statistics, "T1", [_run()])
 
 
-@pytest.mark.parametrize(
-    ("arguments", "error", "message"),
-    [
-        ({"cost_usd": -1}, InputError, "cost_usd must be a finite number >= 0, got -1"),
-        ({"cost_usd": "1"}, TypeError, "cost_usd must be a finite number >= 0, got '1'"),
-        ({"pass_rate": 80}, InputError, "pass_rate must be a number in [0, 1], got 80"),
-    ],
-)
-def test_cost_of_pass_errors(
-    arguments: dict[str, Any], error: type[Exception], message: str
-) -> None:
+@refusals("""
+cost_usd=-1 -> InputError: cost_usd must be a finite number >= 0, got -1
+cost_usd="1" -> TypeError: cost_usd must be a finite number >= 0, got '1'
+pass_rate=80 -> InputError: pass_rate must be a number in [0, 1], got 80
+""")
+def test_cost_of_pass_errors(wrong: Refusal) -> None:
     """A percent for a rate is the likely slip."""
-    with pytest.raises(error) as caught:
-        cost_of_pass(**{"cost_usd": 1.0, "pass_rate": 0.5, **arguments})
-    assert str(caught.value) == message
+    wrong.by(cost_of_pass, cost_usd=1.0, pass_rate=0.5)
 
 
 def test_what_no_float_holds_is_refused_not_infinite() -> None:
@@ -732,82 +674,43 @@ def test_what_no_float_holds_is_refused_not_infinite() -> None:
         cross_tier(tiers)
 
 
-@pytest.mark.parametrize(
-    ("arguments", "error", "message"),
-    [
-        ({"tier_id": ""}, InputError, "tier_id must be a non-empty string or an integer, got ''"),
-        ({"tier_id": 1.5}, TypeError, "tier_id must be a non-empty string or an integer, got 1.5"),
-        (
-            {"runs": [_run(), 0.5]},
-            TypeError,
-            "runs[1] must be a Run (of a table: runs_from_columns(**table)), got 0.5",
-        ),
-        (
-            {"runs": [_run("a"), _run("b"), _run("a")]},
-            InputError,
-            "run_id of runs[2] must be unlike that of runs[0], got 'a'",
-        ),
-        (
-            {"runs": [_run("a", task_id="t"), _run("b")]},
-            InputError,
-            "task_id of runs[1] must be a task, as other runs name theirs, got None",
-        ),
-        (
-            {"runs": [_run(passed=False)], "confidence_level": 95},
-            InputError,
-            "confidence_level must be a number in (0, 1), got 95",
-        ),
-        (
-            {"confidence_level": "95%"},
-            TypeError,
-            "confidence_level must be a number in (0, 1), got '95%'",
-        ),
-    ],
-)
-def test_tier_errors(arguments: dict[str, Any], error: type[Exception], message: str) -> None:
+@refusals("""
+tier_id="" -> InputError: tier_id must be a non-empty string or an integer, got ''
+tier_id=1.5 -> TypeError: tier_id must be a non-empty string or an integer, got 1.5
+runs=[_run(), 0.5]
+    -> TypeError: runs[1] must be a Run (of a table: runs_from_columns(**table)), got 0.5
+runs=[_run("a"), _run("b"), _run("a")]
+    -> InputError: run_id of runs[2] must be unlike that of runs[0], got 'a'
+runs=[_run("a", task_id="t"), _run("b")]
+    -> InputError: task_id of runs[1] must be a task, as other runs name theirs, got None
+runs=[_run(passed=False)], confidence_level=95
+    -> InputError: confidence_level must be a number in (0, 1), got 95
+confidence_level="95%" -> TypeError: confidence_level must be a number in (0, 1), got '95%'
+""")
+def test_tier_errors(wrong: Refusal) -> None:
     """A run counted twice is named by id and both places; the level is checked in any case."""
-    with pytest.raises(error) as caught:
-        tier_statistics(**{"tier_id": "T1", "runs": [_run()], **arguments})
-    assert str(caught.value) == message
+    wrong.by(tier_statistics, tier_id="T1", runs=[_run()])
 
 
-@pytest.mark.parametrize(
-    ("arguments", "error", "message"),
-    [
-        (
-            {"tiers": [_tier("T0", 0.5), _tier("T1", 0.5), _tier("T1", 0.6)]},
-            InputError,
-            "tier_id of tiers[2] must be unlike that of tiers[1], got 'T1'",
-        ),
-        (
-            {"tiers": [_tier("T1", 0.5), _tier("T2", 0.5)]},
-            InputError,
-            "baseline, 'T0' unless given, must be one of 'T1', 'T2', got 'T0'",
-        ),
-        (
-            {"baseline": np.array(["T0"])},
-            TypeError,
-            "baseline must be a non-empty string or an integer, got array(['T0'], dtype='<U2')",
-        ),
-        (
-            {"tiers": [_tier("T0", 0.5), tier_statistics("T1", [_run()], confidence_level=0.9)]},
-            InputError,
-            "confidence_level of tiers[1] must be that of tiers[0], 0.95, got 0.9",
-        ),
-        (
-            {"tiers": [_run()]},
-            TypeError,
-            f"tiers[0] must be a TierStatistics, got {shown(_run())}",
-        ),
-    ],
-)
-def test_cross_tier_errors(
-    arguments: dict[str, Any], error: type[Exception], message: str
-) -> None:
+RUN = _run()
+RUN_SHOWN = shown(RUN)
+
+
+@refusals("""
+tiers=[_tier("T0", 0.5), _tier("T1", 0.5), _tier("T1", 0.6)]
+    -> InputError: tier_id of tiers[2] must be unlike that of tiers[1], got 'T1'
+tiers=[_tier("T1", 0.5), _tier("T2", 0.5)]
+    -> InputError: baseline, 'T0' unless given, must be one of 'T1', 'T2', got 'T0'
+baseline=np.array(["T0"])
+    -> TypeError: baseline must be a non-empty string or an integer, got array(['T0'],
+    dtype='<U2')
+tiers=[_tier("T0", 0.5), tier_statistics("T1", [_run()], confidence_level=0.9)]
+    -> InputError: confidence_level of tiers[1] must be that of tiers[0], 0.95, got 0.9
+tiers=[RUN] -> TypeError: tiers[0] must be a TierStatistics, got {RUN_SHOWN}
+""")
+def test_cross_tier_errors(wrong: Refusal) -> None:
     """A baseline that is not there is answered with the tiers that are."""
-    with pytest.raises(error) as caught:
-        cross_tier(**{"tiers": [_tier("T0", 0.5)], **arguments})
-    assert str(caught.value) == message
+    wrong.by(cross_tier, tiers=[_tier("T0", 0.5)])
 
 
 def test_only_a_run_is_scored() -> None:
@@ -830,19 +733,14 @@ def test_there_are_no_statistics_of_nothing() -> None:
         cross_tier([])
 
 
-@pytest.mark.parametrize(
-    ("changed", "message"),
-    [
-        ({"tier_id": ""}, "tier_id must be a non-empty string, got ''"),
-        ({"n_runs": 0}, "n_runs must be an integer >= 1, got 0"),
-        ({"cost_of_pass": math.nan}, "cost_of_pass must be a finite number >= 0, got nan"),
-    ],
-)
-def test_tier_built_by_hand_errors(changed: dict[str, Any], message: str) -> None:
+@refusals("""
+tier_id="" -> InputError: tier_id must be a non-empty string, got ''
+n_runs=0 -> InputError: n_runs must be an integer >= 1, got 0
+cost_of_pass=math.nan -> InputError: cost_of_pass must be a finite number >= 0, got nan
+""")
+def test_tier_built_by_hand_errors(wrong: Refusal) -> None:
     """A NaN among the costs of a pass would make the frontier depend on the order of tiers."""
-    with pytest.raises(InputError) as caught:
-        attrs.evolve(_tier("T0", 0.5), **changed)
-    assert str(caught.value) == message
+    wrong.by(attrs.evolve, _tier("T0", 0.5))
 
 
 def test_a_printed_tier_takes_one_line() -> None:
@@ -901,49 +799,22 @@ def test_without_a_judge_passing_is_the_score() -> None:
     assert type(run.impl_rate) is float
 
 
-@pytest.mark.parametrize(
-    ("columns", "error", "message"),
-    [
-        (
-            {"run_id": []},
-            InputError,
-            "run_id must be a non-empty sequence of strings or integers, got ()",
-        ),
-        (
-            {"run_id": [1, "1"]},
-            InputError,
-            "run_id[1] must be unlike all others, '1' like 1, got '1'",
-        ),
-        ({"passed": [True, None]}, InputError, f"passed[1] must be {UNKNOWN}, got None"),
-        (
-            {"impl_rate": [1, 2]},
-            InputError,
-            (
-                "impl_rate[1] must be a number in [0, 1] "
-                "(a share, not percent: divide by 100), got 2"
-            ),
-        ),
-        (
-            {"cost_usd": [None, -1.0]},
-            InputError,
-            "cost_usd[1] must be a finite number >= 0, got -1.0",
-        ),
-        ({"cost_usd": [1]}, InputError, "cost_usd and run_id must be equally long, got 1 and 2"),
-        (
-            {"task_id": ["a", None]},
-            InputError,
-            "task_id[1] must be a non-empty string or an integer, got None",
-        ),
-        ({"duration_seconds": pd.to_timedelta([1, 2])}, TypeError, "duration_seconds must be a "),
-    ],
-)
-def test_rows_that_are_no_runs(
-    columns: dict[str, Any], error: type[Exception], message: str
-) -> None:
+@refusals("""
+run_id=[] -> InputError: run_id must be a non-empty sequence of strings or integers, got ()...
+run_id=[1, "1"] -> InputError: run_id[1] must be unlike all others, '1' like 1, got '1'...
+passed=[True, None] -> InputError: passed[1] must be {UNKNOWN}, got None...
+impl_rate=[1, 2]
+    -> InputError: impl_rate[1] must be a number in [0, 1] (a share, not percent: divide by
+    100), got 2...
+cost_usd=[None, -1.0] -> InputError: cost_usd[1] must be a finite number >= 0, got -1.0...
+cost_usd=[1] -> InputError: cost_usd and run_id must be equally long, got 1 and 2...
+task_id=["a", None]
+    -> InputError: task_id[1] must be a non-empty string or an integer, got None...
+duration_seconds=pd.to_timedelta([1, 2]) -> TypeError: duration_seconds must be a...
+""")
+def test_rows_that_are_no_runs(wrong: Refusal) -> None:
     """The row is named."""
-    with pytest.raises(error) as caught:
-        runs_from_columns(**(TABLE | columns))
-    assert str(caught.value).startswith(message)
+    wrong.by(runs_from_columns, **TABLE)
 
 
 def test_the_pages_of_tiers_show_means_with_intervals() -> None:

@@ -19,6 +19,7 @@ import pytest
 from column_types import COLUMN_TYPES
 from hypothesis import given
 from hypothesis import strategies as st
+from refusals import Refusal, refusals
 from scipy import stats
 
 from scorekit import code_report_from_columns, mcnemar_test
@@ -501,146 +502,65 @@ def test_one_task_needs_no_scipy() -> None:
 # Errors.
 
 
-@pytest.mark.parametrize(
-    ("arguments", "error", "message"),
-    [
-        ({"n_samples": 0}, InputError, "n_samples must be an integer >= 1, got 0"),
-        ({"n_samples": True}, TypeError, "n_samples must be an integer >= 1, got True"),
-        ({"n_samples": math.nan}, InputError, "n_samples must be an integer >= 1, got nan"),
-        (
-            {"n_samples": 2**53 + 1},
-            InputError,
-            "n_samples must be an integer of at most 2**53, got 9007199254740993",
-        ),
-        (
-            {"n_correct": 11},
-            InputError,
-            "n_correct must be an integer in [0, n_samples = 10], got 11",
-        ),
-        (
-            {"n_correct": 3.0},
-            TypeError,
-            "n_correct must be an integer in [0, n_samples = 10], got 3.0",
-        ),
-        ({"k": 0}, InputError, "k must be an integer >= 1, got 0"),
-        ({"k": 1.5}, TypeError, "k must be an integer >= 1, got 1.5"),
-        (
-            {"k": 11},
-            InputError,
-            'n_samples must be >= k = 11, got 10; lower k or pass insufficient="nan"',
-        ),
-        (
-            {"k": 11, "insufficient": "drop"},
-            InputError,
-            'n_samples must be >= k = 11, got 10; lower k or pass insufficient="nan"',
-        ),
-        (
-            {"confidence_level": 0},
-            InputError,
-            "confidence_level must be a number in (0, 1), got 0",
-        ),
-        (
-            {"insufficient": "skip"},
-            InputError,
-            "insufficient must be one of 'raise', 'nan', 'drop', got 'skip'",
-        ),
-        (
-            {"n_samples": [10, 10]},
-            TypeError,
-            "n_correct must be a non-empty sequence of integers, got 3",
-        ),
-        (
-            {"n_correct": [3]},
-            TypeError,
-            "n_samples must be a non-empty sequence of integers, got 10",
-        ),
-    ],
-)
-def test_errors(arguments: dict[str, Any], error: type[Exception], message: str) -> None:
+@refusals("""
+n_samples=0 -> InputError: n_samples must be an integer >= 1, got 0
+n_samples=True -> TypeError: n_samples must be an integer >= 1, got True
+n_samples=math.nan -> InputError: n_samples must be an integer >= 1, got nan
+n_samples=2**53 + 1
+    -> InputError: n_samples must be an integer of at most 2**53, got 9007199254740993
+n_correct=11 -> InputError: n_correct must be an integer in [0, n_samples = 10], got 11
+n_correct=3.0 -> TypeError: n_correct must be an integer in [0, n_samples = 10], got 3.0
+k=0 -> InputError: k must be an integer >= 1, got 0
+k=1.5 -> TypeError: k must be an integer >= 1, got 1.5
+k=11 -> InputError: n_samples must be >= k = 11, got 10; lower k or pass insufficient="nan"
+k=11, insufficient="drop"
+    -> InputError: n_samples must be >= k = 11, got 10; lower k or pass insufficient="nan"
+confidence_level=0 -> InputError: confidence_level must be a number in (0, 1), got 0
+insufficient="skip"
+    -> InputError: insufficient must be one of 'raise', 'nan', 'drop', got 'skip'
+n_samples=[10, 10] -> TypeError: n_correct must be a non-empty sequence of integers, got 3
+n_correct=[3] -> TypeError: n_samples must be a non-empty sequence of integers, got 10
+""")
+def test_errors(wrong: Refusal) -> None:
     """Each message names the parameter, its domain and the value it got."""
-    with pytest.raises(error) as caught:
-        pass_at_k(**{"n_samples": 10, "n_correct": 3, **arguments})
-    assert str(caught.value) == message
+    wrong.by(pass_at_k, n_samples=10, n_correct=3)
 
 
 SUITE = {"n_samples": [10] * 3 + [4, 10, 4, 10], "n_correct": [3] * 7}
 
 
-@pytest.mark.parametrize(
-    ("arguments", "error", "message"),
-    [
-        (
-            {"k": 5},
-            InputError,
-            (
-                "n_samples must be >= k = 5 for every task, got 2 of 7 tasks with fewer "
-                '(first: n_samples[3] = 4); lower k or pass insufficient="nan" or "drop"'
-            ),
-        ),
-        (
-            {"k": 11, "insufficient": "drop"},
-            InputError,
-            "n_samples must be >= k = 11 for at least one task, got at most 10",
-        ),
-        (
-            {"n_correct": [0, 1, 2, 12, 13, 0, 0], "n_samples": [10] * 7},
-            InputError,
-            "n_correct[3] must be an integer in [0, n_samples[3] = 10], got 12",
-        ),
-        (
-            {"n_correct": [0, -1, 0, 0, 0, 0, 0]},
-            InputError,
-            "n_correct[1] must be an integer >= 0, got -1",
-        ),
-        (
-            {"n_samples": [10, 0, 0, 10, 10, 10, 10]},
-            InputError,
-            "n_samples[1] must be an integer >= 1, got 0",
-        ),
-        (
-            {"n_samples": [math.nan], "n_correct": [3, 4]},
-            InputError,
-            "n_correct and n_samples must be equally long, got 2 and 1",
-        ),
-        (
-            {"n_samples": [], "n_correct": []},
-            InputError,
-            "n_samples must be a non-empty sequence of integers, got ()",
-        ),
-        (
-            {"insufficient": None},
-            TypeError,
-            "insufficient must be one of 'raise', 'nan', 'drop', got None",
-        ),
-        ({"k": "5"}, TypeError, "k must be an integer >= 1, got '5'"),
-    ],
-)
-def test_column_errors(arguments: dict[str, Any], error: type[Exception], message: str) -> None:
+@refusals("""
+k=5
+    -> InputError: n_samples must be >= k = 5 for every task, got 2 of 7 tasks with fewer
+    (first: n_samples[3] = 4); lower k or pass insufficient="nan" or "drop"
+k=11, insufficient="drop"
+    -> InputError: n_samples must be >= k = 11 for at least one task, got at most 10
+n_correct=[0, 1, 2, 12, 13, 0, 0], n_samples=[10] * 7
+    -> InputError: n_correct[3] must be an integer in [0, n_samples[3] = 10], got 12
+n_correct=[0, -1, 0, 0, 0, 0, 0] -> InputError: n_correct[1] must be an integer >= 0, got -1
+n_samples=[10, 0, 0, 10, 10, 10, 10] -> InputError: n_samples[1] must be an integer >= 1, got 0
+n_samples=[math.nan], n_correct=[3, 4]
+    -> InputError: n_correct and n_samples must be equally long, got 2 and 1
+n_samples=[], n_correct=[]
+    -> InputError: n_samples must be a non-empty sequence of integers, got ()
+insufficient=None -> TypeError: insufficient must be one of 'raise', 'nan', 'drop', got None
+k="5" -> TypeError: k must be an integer >= 1, got '5'
+""")
+def test_column_errors(wrong: Refusal) -> None:
     """The first offending task is named; suite and per-task estimates refuse alike."""
     for function in (pass_at_k, pass_at_k_per_task):
-        with pytest.raises(error) as caught:
-            function(**{**SUITE, **arguments})
-        assert str(caught.value) == message
+        wrong.by(function, **SUITE)
 
 
-@pytest.mark.parametrize(
-    ("k", "error", "message"),
-    [
-        ((), InputError, "k must be a non-empty sequence of integers, got ()"),
-        ((1, 0), InputError, "k[1] must be an integer >= 1, got 0"),
-        (
-            (1, 2**60),
-            InputError,
-            "k[1] must be an integer of at most 2**53, got 1152921504606846976",
-        ),
-    ],
-)
-def test_errors_of_several_ks(k: Any, error: type[Exception], message: str) -> None:
+@refusals("""
+() -> InputError: k must be a non-empty sequence of integers, got ()
+(1, 0) -> InputError: k[1] must be an integer >= 1, got 0
+(1, 2**60) -> InputError: k[1] must be an integer of at most 2**53, got 1152921504606846976
+""")
+def test_errors_of_several_ks(wrong: Refusal) -> None:
     """A bad k is named by its position."""
     for function in (pass_at_k, pass_hat_k):
-        with pytest.raises(error) as caught:
-            function(n_samples=10, n_correct=3, k=k)
-        assert str(caught.value) == message
+        wrong.when(lambda function=function: function(n_samples=10, n_correct=3, k=wrong.value))
 
 
 def test_attempts_until_the_first_pass_are_refused() -> None:

@@ -18,6 +18,7 @@ import pytest
 from column_types import COLUMN_TYPES
 from hypothesis import given
 from hypothesis import strategies as st
+from refusals import Refusal, refusals
 from scipy import stats
 
 from scorekit import (
@@ -408,194 +409,80 @@ def test_hostile_sizes_end_soon() -> None:
 # Errors.
 
 
-@pytest.mark.parametrize(
-    ("call", "error", "message"),
-    [
-        (
-            lambda: g_pass_at_k(n_samples=5, n_correct=2, tau=1.5),
-            InputError,
-            "tau must be a number in [0, 1], got 1.5",
-        ),
-        (
-            lambda: g_pass_at_k(n_samples=5, n_correct=2, k=2, tau="median"),  # type: ignore[call-overload]
-            InputError,
-            "tau must be one of 'mean', got 'median'",
-        ),
-        (
-            lambda: g_pass_at_k(n_samples=5, n_correct=2, k=2, tau=[0.5, 2]),
-            InputError,
-            "tau[1] must be a number in [0, 1], got 2",
-        ),
-        (
-            lambda: g_pass_at_k(n_samples=5, n_correct=2, k=2, tau=[]),
-            InputError,
-            "tau must be a non-empty sequence of shares, got ()",
-        ),
-        (
-            lambda: g_pass_at_k(n_samples=5, n_correct=2, tau="mean"),
-            InputError,
-            "k must be an integer >= 2 for the mean over tau, got 1",
-        ),
-        (
-            lambda: g_pass_at_k(n_samples=5, n_correct=2, tau=math.nan),
-            InputError,
-            "tau must be a number in [0, 1], got nan",
-        ),
-        (
-            lambda: g_pass_at_k(n_samples=5000, n_correct=2, k=1001),
-            InputError,
-            "k must be an integer in [1, 1000], got 1001",
-        ),
-        (
-            lambda: pass_hat_k(n_samples=5, n_correct=6),
-            InputError,
-            "n_correct must be an integer in [0, n_samples = 5], got 6",
-        ),
-        (
-            lambda: pass_hat_k(n_samples=5, n_correct=5, clusters=["a"]),
-            TypeError,
-            "clusters must be None for a single task, got ['a']",
-        ),
-        (
-            lambda: best_at_k([0.5, 0.5], clusters=["a", "b"]),
-            TypeError,
-            "clusters must be None for a single task, got ['a', 'b']",
-        ),
-        (
-            lambda: pass_at_k(n_samples=[5, 5], n_correct=[5, 1], clusters=["a"]),
-            InputError,
-            "clusters must be 2 labels, one for each entry, got 1",
-        ),
-        (
-            lambda: pass_at_k(n_samples=[5, 5], n_correct=[5, 1], clusters=["a", ["b"]]),  # type: ignore[list-item]
-            TypeError,
-            "clusters[1] must be a hashable label, got ['b']",
-        ),
-        (
-            lambda: pass_at_k(n_samples=[5, 5], n_correct=[5, 1], clusters=[1, math.nan]),
-            InputError,
-            "clusters[1] must be a label that is not missing, got nan",
-        ),
-        (
-            lambda: best_at_k([[0.5], [0.5]], clusters=[None, "b"]),
-            InputError,
-            "clusters[0] must be a label that is not missing, got None",
-        ),
-        (
-            lambda: g_pass_at_k(n_samples=[5, 5], n_correct=[5, 1], clusters=[1, pd.NA]),
-            InputError,
-            "clusters[1] must be a label that is not missing, got <NA>",
-        ),
-        (
-            lambda: majority_at_k(["a", pd.NA], correct="a"),
-            InputError,
-            (
-                "answers[1] must be an answer that is not missing (of an attempt without one: "
-                'leave it out, or name it, as "none"), got <NA>'
-            ),
-        ),
-        (
-            lambda: best_at_k([0.5, math.nan]),
-            InputError,
-            "scores[1] must be a number in [0, 1], got nan",
-        ),
-        (
-            lambda: best_at_k([[0.5], [0.5, 2]]),
-            InputError,
-            "scores[1][1] must be a number in [0, 1], got 2",
-        ),
-        (
-            lambda: best_at_k([[0.5], 0.5]),  # type: ignore[arg-type]
-            TypeError,
-            "scores[1] must be a non-empty sequence of booleans or scores, got 0.5",
-        ),
-        (
-            lambda: best_at_k([[0.5], []]),
-            InputError,
-            "scores[1] must be a non-empty sequence of booleans or scores, got ()",
-        ),
-        (
-            lambda: best_at_k(["1"]),  # type: ignore[arg-type]
-            TypeError,
-            (
-                "scores[0] must be True or False, or a number in [0, 1] "
-                "(if '1' stands for True: [x == '1' for x in scores]), got '1'"
-            ),
-        ),
-        (
-            lambda: best_at_k("0.5"),  # type: ignore[arg-type]
-            TypeError,
-            "scores must be a non-empty sequence of scores, or of such sequences, got '0.5'",
-        ),
-        (
-            lambda: best_at_k([0.5], k=2),
-            InputError,
-            'n_samples of scores must be >= k = 2, got 1; lower k or pass insufficient="nan"',
-        ),
-        (
-            lambda: majority_at_k(["a"], correct="a", k=257),
-            InputError,
-            "k must be an integer in [1, 256], got 257",
-        ),
-        (
-            lambda: majority_at_k(["a"], correct=["a"]),
-            TypeError,
-            "correct must be a hashable answer, got ['a']",
-        ),
-        (
-            lambda: majority_at_k(["a", math.nan], correct="a"),
-            InputError,
-            (
-                "answers[1] must be an answer that is not missing (of an attempt without one: "
-                'leave it out, or name it, as "none"), got nan'
-            ),
-        ),
-        (
-            lambda: majority_at_k([["a"], ["b"]], correct=["a"]),
-            InputError,
-            "correct and answers must be equally long, got 1 and 2",
-        ),
-        (
-            lambda: majority_at_k([["a"], "b"], correct=["a", "b"]),
-            TypeError,
-            "answers[1] must be a non-empty sequence of answers, got 'b'",
-        ),
-        (
-            lambda: majority_at_k({"a": 0}, correct="a"),
-            InputError,
-            "answers must be between 1 and 2**53 answers, got {'a': 0}",
-        ),
-        (
-            lambda: majority_at_k({"a": 2.0}, correct="a"),
-            TypeError,
-            "answers['a'] must be an integer >= 0, got 2.0",
-        ),
-        (
-            lambda: majority_at_k([{"a": 1}, {"a": 3}], correct=["a", "a"], k=2),
-            InputError,
-            (
-                "n_samples of answers must be >= k = 2 for every task, got 1 of 2 tasks with "
-                "fewer (first: n_samples of answers[0] = 1); lower k or pass insufficient="
-                '"nan" or "drop"'
-            ),
-        ),
-        (
-            lambda: majority_at_k(["a"], correct="a", confidence_level=1),
-            InputError,
-            "confidence_level must be a number in (0, 1), got 1",
-        ),
-        (
-            lambda: majority_at_k(["a"], correct="a", insufficient="skip"),  # type: ignore[call-overload]
-            InputError,
-            "insufficient must be one of 'raise', 'nan', 'drop', got 'skip'",
-        ),
-    ],
-)
-def test_errors(call: Callable[[], Any], error: type[Exception], message: str) -> None:
+@refusals("""
+g_pass_at_k(n_samples=5, n_correct=2, tau=1.5)
+    -> InputError: tau must be a number in [0, 1], got 1.5
+g_pass_at_k(n_samples=5, n_correct=2, k=2, tau="median")
+    -> InputError: tau must be one of 'mean', got 'median'
+g_pass_at_k(n_samples=5, n_correct=2, k=2, tau=[0.5, 2])
+    -> InputError: tau[1] must be a number in [0, 1], got 2
+g_pass_at_k(n_samples=5, n_correct=2, k=2, tau=[])
+    -> InputError: tau must be a non-empty sequence of shares, got ()
+g_pass_at_k(n_samples=5, n_correct=2, tau="mean")
+    -> InputError: k must be an integer >= 2 for the mean over tau, got 1
+g_pass_at_k(n_samples=5, n_correct=2, tau=math.nan)
+    -> InputError: tau must be a number in [0, 1], got nan
+g_pass_at_k(n_samples=5000, n_correct=2, k=1001)
+    -> InputError: k must be an integer in [1, 1000], got 1001
+pass_hat_k(n_samples=5, n_correct=6)
+    -> InputError: n_correct must be an integer in [0, n_samples = 5], got 6
+pass_hat_k(n_samples=5, n_correct=5, clusters=["a"])
+    -> TypeError: clusters must be None for a single task, got ['a']
+best_at_k([0.5, 0.5], clusters=["a", "b"])
+    -> TypeError: clusters must be None for a single task, got ['a', 'b']
+pass_at_k(n_samples=[5, 5], n_correct=[5, 1], clusters=["a"])
+    -> InputError: clusters must be 2 labels, one for each entry, got 1
+pass_at_k(n_samples=[5, 5], n_correct=[5, 1], clusters=["a", ["b"]])
+    -> TypeError: clusters[1] must be a hashable label, got ['b']
+pass_at_k(n_samples=[5, 5], n_correct=[5, 1], clusters=[1, math.nan])
+    -> InputError: clusters[1] must be a label that is not missing, got nan
+best_at_k([[0.5], [0.5]], clusters=[None, "b"])
+    -> InputError: clusters[0] must be a label that is not missing, got None
+g_pass_at_k(n_samples=[5, 5], n_correct=[5, 1], clusters=[1, pd.NA])
+    -> InputError: clusters[1] must be a label that is not missing, got <NA>
+majority_at_k(["a", pd.NA], correct="a")
+    -> InputError: answers[1] must be an answer that is not missing (of an attempt without one:
+    leave it out, or name it, as "none"), got <NA>
+best_at_k([0.5, math.nan]) -> InputError: scores[1] must be a number in [0, 1], got nan
+best_at_k([[0.5], [0.5, 2]]) -> InputError: scores[1][1] must be a number in [0, 1], got 2
+best_at_k([[0.5], 0.5])
+    -> TypeError: scores[1] must be a non-empty sequence of booleans or scores, got 0.5
+best_at_k([[0.5], []])
+    -> InputError: scores[1] must be a non-empty sequence of booleans or scores, got ()
+best_at_k(["1"])
+    -> TypeError: scores[0] must be True or False, or a number in [0, 1] (if '1' stands for
+    True: [x == '1' for x in scores]), got '1'
+best_at_k("0.5")
+    -> TypeError: scores must be a non-empty sequence of scores, or of such sequences, got
+    '0.5'
+best_at_k([0.5], k=2)
+    -> InputError: n_samples of scores must be >= k = 2, got 1; lower k or pass
+    insufficient="nan"
+majority_at_k(["a"], correct="a", k=257)
+    -> InputError: k must be an integer in [1, 256], got 257
+majority_at_k(["a"], correct=["a"]) -> TypeError: correct must be a hashable answer, got ['a']
+majority_at_k(["a", math.nan], correct="a")
+    -> InputError: answers[1] must be an answer that is not missing (of an attempt without one:
+    leave it out, or name it, as "none"), got nan
+majority_at_k([["a"], ["b"]], correct=["a"])
+    -> InputError: correct and answers must be equally long, got 1 and 2
+majority_at_k([["a"], "b"], correct=["a", "b"])
+    -> TypeError: answers[1] must be a non-empty sequence of answers, got 'b'
+majority_at_k({"a": 0}, correct="a")
+    -> InputError: answers must be between 1 and 2**53 answers, got {'a': 0}
+majority_at_k({"a": 2.0}, correct="a")
+    -> TypeError: answers['a'] must be an integer >= 0, got 2.0
+majority_at_k([{"a": 1}, {"a": 3}], correct=["a", "a"], k=2)
+    -> InputError: n_samples of answers must be >= k = 2 for every task, got 1 of 2 tasks with
+    fewer (first: n_samples of answers[0] = 1); lower k or pass insufficient="nan" or "drop"
+majority_at_k(["a"], correct="a", confidence_level=1)
+    -> InputError: confidence_level must be a number in (0, 1), got 1
+majority_at_k(["a"], correct="a", insufficient="skip")
+    -> InputError: insufficient must be one of 'raise', 'nan', 'drop', got 'skip'
+""")
+def test_errors(wrong: Refusal) -> None:
     """Each message names the parameter, its domain and the value it got."""
-    with pytest.raises(error) as caught:
-        call()
-    assert str(caught.value) == message
+    wrong.by_itself()
 
 
 @pytest.mark.parametrize(("mean", "spread"), [(0.7, 0.05), (0.5, 0.1), (0.9, 0.03)])
@@ -662,19 +549,13 @@ def test_the_best_on_another_scale(tasks: list[list[int]], bounds: tuple[float, 
     assert scaled.interval.low <= scaled.score <= scaled.interval.high
 
 
-@pytest.mark.parametrize(
-    ("bounds", "message"),
-    [
-        ((1, 4), "scores[0][1] must be a number in [1, 4], got 5.0"),
-        (
-            (5, 1),
-            "bounds must be two numbers in rising order, their difference finite, got (5, 1)",
-        ),
-        ((0, math.inf), "bounds[1] must be a finite number, got inf"),
-    ],
-)
-def test_errors_of_another_scale(bounds: tuple[float, float], message: str) -> None:
+@refusals("""
+(1, 4) -> InputError: scores[0][1] must be a number in [1, 4], got 5.0
+(5, 1)
+    -> InputError: bounds must be two numbers in rising order, their difference finite, got (5,
+    1)
+(0, math.inf) -> InputError: bounds[1] must be a finite number, got inf
+""")
+def test_errors_of_another_scale(wrong: Refusal) -> None:
     """A score outside the scale, and a scale without ends, are named."""
-    with pytest.raises(InputError) as caught:
-        best_at_k([[1, 5], [2, 2]], k=2, bounds=bounds)
-    assert str(caught.value) == message
+    wrong.when(lambda: best_at_k([[1, 5], [2, 2]], k=2, bounds=wrong.value))

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import json
-import math
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from refusals import Refusal, refusals
 from scipy import optimize, stats
 
-from scorekit import InputError, extrapolate_pass_at_k, pass_at_k
+from scorekit import extrapolate_pass_at_k, pass_at_k
 from scorekit._stats.extrapolation import beta_pass_at_k
 
 REFERENCE = json.loads((Path(__file__).parent / "data" / "sampling.json").read_text())
@@ -94,47 +94,19 @@ def test_tasks_all_alike_or_each_all_or_nothing() -> None:
     assert certain.interval.high > 0.9
 
 
-@pytest.mark.parametrize(
-    ("arguments", "error", "message"),
-    [
-        (
-            {"n_correct": [0, 0]},
-            InputError,
-            (
-                "n_correct must be neither 0 nor n_samples throughout: without both successes "
-                "and failures nothing can be extrapolated"
-            ),
-        ),
-        (
-            {"n_samples": [1, 1], "n_correct": [0, 1]},
-            InputError,
-            "n_samples must be at least 2 for some task, got 1 throughout",
-        ),
-        (
-            {"n_samples": [9], "n_correct": [1]},
-            InputError,
-            "n_samples must be those of at least 2 tasks, got 1",
-        ),
-        (
-            {"n_samples": [10, 10_001]},
-            InputError,
-            "n_samples must be at most 10000 each, got 10001",
-        ),
-        (
-            {"n_samples": 10, "n_correct": 3},
-            TypeError,
-            "n_samples must be a non-empty sequence of integers, got 10",
-        ),
-        ({"k": 100_001}, InputError, "k must be an integer in [1, 100000], got 100001"),
-        (
-            {"confidence_level": math.nan},
-            InputError,
-            "confidence_level must be a number in (0, 1), got nan",
-        ),
-    ],
-)
-def test_errors(arguments: dict[str, Any], error: type[Exception], message: str) -> None:
+@refusals("""
+n_correct=[0, 0]
+    -> InputError: n_correct must be neither 0 nor n_samples throughout: without both successes
+    and failures nothing can be extrapolated
+n_samples=[1, 1], n_correct=[0, 1]
+    -> InputError: n_samples must be at least 2 for some task, got 1 throughout
+n_samples=[9], n_correct=[1] -> InputError: n_samples must be those of at least 2 tasks, got 1
+n_samples=[10, 10_001] -> InputError: n_samples must be at most 10000 each, got 10001
+n_samples=10, n_correct=3
+    -> TypeError: n_samples must be a non-empty sequence of integers, got 10
+k=100_001 -> InputError: k must be an integer in [1, 100000], got 100001
+confidence_level=math.nan -> InputError: confidence_level must be a number in (0, 1), got nan
+""")
+def test_errors(wrong: Refusal) -> None:
     """Where the data cannot tell, no number is made up."""
-    with pytest.raises(error) as caught:
-        extrapolate_pass_at_k(**{"n_samples": [10, 10], "n_correct": [1, 3], "k": 20, **arguments})
-    assert str(caught.value) == message
+    wrong.by(extrapolate_pass_at_k, n_samples=[10, 10], n_correct=[1, 3], k=20)

@@ -1,5 +1,7 @@
 """What each database has, against what databases said of many constructs."""
 
+# ruff: noqa: E501 - a case stands on one line
+
 from __future__ import annotations
 
 import sqlite3
@@ -136,11 +138,7 @@ def test_rows_of_forms_name_dialects_that_are_described() -> None:
         ("postgres", "SELECT IIF(a > 1, 'x', 'y') FROM t", "PostgreSQL has no function IIF"),
         ("sqlite", "SELECT LEN(b) FROM t", "SQLite has no function LEN"),
         ("mysql", "SELECT NVL(a, 1) FROM t", "MySQL has no function NVL"),
-        (
-            "duckdb",
-            "SELECT REPLACE(b, 'x') FROM t",
-            "DuckDB has no function REPLACE of 2 arguments",
-        ),
+        ("duckdb", "SELECT REPLACE(b, 'x') FROM t", "DuckDB has no function REPLACE of 2 arguments"),
         ("postgres", 'SELECT "LOWER"(b) FROM t', "PostgreSQL has no function LOWER"),
         ("postgres", "SELECT dbo.lower(b) FROM t", "PostgreSQL has no function LOWER"),
         ("postgres", "SELECT my_own(b) FROM t", "PostgreSQL has no function MY_OWN"),
@@ -155,11 +153,7 @@ def test_rows_of_forms_name_dialects_that_are_described() -> None:
         ("duckdb", "SELECT DATE '2023-02-29' FROM t", "cast to a type that it cannot have"),
         ("duckdb", "SELECT a FROM t WHERE d > '2023-02-29'", "values of different types"),
         ("postgres", "SELECT v.x + 1 FROM (SELECT b AS x FROM t) AS v", "is used as a number"),
-        (
-            "mysql",
-            "SELECT t.b FROM t JOIN u ON COUNT(*) = u.a",
-            "an aggregate or a window function",
-        ),
+        ("mysql", "SELECT t.b FROM t JOIN u ON COUNT(*) = u.a", "an aggregate or a window function"),
         ("postgres", "SELECT a FROM t WHERE a IN (SELECT '5' FROM u)", "types are compared"),
         ("postgres", "SELECT EXTRACT(YEAR FROM '2020-01-01') FROM t", "of dates has a text"),
         ("postgres", "SELECT '1' + '2' FROM t", "text is used as a number"),
@@ -167,17 +161,13 @@ def test_rows_of_forms_name_dialects_that_are_described() -> None:
         ("postgres", "SELECT a FROM t WHERE a > (SELECT MAX(t.c) FROM u)", "of an outer query"),
         ("postgres", "SELECT a FROM t WHERE a IN (c, b)", "types are compared"),
         ("postgres", "SELECT COALESCE(a, 1) || c FROM t", "|| has no text"),
-        (
-            "postgres",
-            "SELECT LOWER(EXTRACT(YEAR FROM d)) FROM t",
-            "a function of text has a number",
-        ),
+        ("postgres", "SELECT LOWER(EXTRACT(YEAR FROM d)) FROM t", "a function of text has a number"),
         ("postgres", "SELECT LOWER(ROUND(a)) FROM t", "a function of text has a number"),
         ("duckdb", "SELECT b LIKE a FROM t", "compared with what is no text"),
         ("duckdb", "SELECT b = (a > 1) FROM t", "values of different types are compared"),
         ("duckdb", "SELECT a FROM t WHERE d = (SELECT x FROM u)", "types are compared"),
     ],
-)
+)  # fmt: skip
 def test_a_pair_with_what_is_not_known_is_open(dialect: str, sql: str, reason: str) -> None:
     """
     Neither proved nor refuted, whichever side it is on.

@@ -1,5 +1,7 @@
 """The parser's gate: fences, limits, dialects, silence, bombs that must not end the process."""
 
+# ruff: noqa: E501 - a case stands on one line
+
 from __future__ import annotations
 
 import contextlib
@@ -90,15 +92,9 @@ def test_quoted_text_is_left_alone() -> None:
         (";;", "empty: there is no statement"),
         ("Sure thing", "not_sql: there is no statement that reads, changes or defines data"),
         ("1 + 1", "not_sql: there is no statement that reads, changes or defines data"),
-        (
-            "I'm sorry, I cannot do that.",
-            "not_sql: Error tokenizing 'I'm sorry, I cannot do that'",
-        ),
+        ("I'm sorry, I cannot do that.", "not_sql: Error tokenizing 'I'm sorry, I cannot do that'"),
         ("SELECT (1", "parse: Expecting ). Line 1, column 9."),
-        (
-            "SELECT * FROM t WHERE (a))",
-            "parse: Invalid expression / Unexpected token. Line 1, column 26.",
-        ),
+        ("SELECT * FROM t WHERE (a))", "parse: Invalid expression / Unexpected token. Line 1, column 26."),
         ("SELECT 'O'Brien' FROM t", "parse: Error tokenizing 'SELECT 'O'Brien' FROM '"),
         ("SELECT 1 /* FROM t", "parse: Error tokenizing 'SELECT 1 /* FROM '"),
         ("```sql\nSELECT (1\n```", "parse: Expecting ). Line 1, column 9."),
@@ -112,7 +108,7 @@ def test_quoted_text_is_left_alone() -> None:
         ("SELECT " + "(" * 40, "too_deep: 41 levels of nesting are more than 32"),
         ("SELECT 1 FROM t" + " JOIN t" * 13, "too_deep: nested in too many ambiguous ways"),
     ],
-)
+)  # fmt: skip
 def test_errors(text: str, error: str) -> None:
     """Each kind, with the parser's own message where it has one."""
     with pytest.raises(SqlError) as caught:
@@ -140,26 +136,12 @@ def test_only_text_is_parsed(value: Any) -> None:
 @pytest.mark.parametrize(
     ("dialect", "error", "message"),
     [
-        (
-            "postgress",
-            InputError,
-            (
-                "dialect must be a dialect that sqlglot knows (near ones: postgres), "
-                "got 'postgress'"
-            ),
-        ),
-        (
-            "no such thing",
-            InputError,
-            (
-                f"dialect must be a dialect that sqlglot knows ({', '.join(DIALECTS)}), "
-                "got 'no such thing'"
-            ),
-        ),
+        ("postgress", InputError, "dialect must be a dialect that sqlglot knows (near ones: postgres), got 'postgress'"),
+        ("no such thing", InputError, f"dialect must be a dialect that sqlglot knows ({', '.join(DIALECTS)}), got 'no such thing'"),
         ("", InputError, "dialect must be a non-empty string, got ''"),
         (3, TypeError, "dialect must be a non-empty string, got 3"),
     ],
-)
+)  # fmt: skip
 def test_an_unknown_dialect_is_refused(dialect: Any, error: type[Exception], message: str) -> None:
     """With the names it may have been meant for, before anything is parsed."""
     with pytest.raises(error) as caught:

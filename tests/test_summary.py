@@ -23,6 +23,7 @@ from column_types import COLUMN_TYPES, arrow_array, arrow_chunks, polars_series
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from refusals import Refusal, refusals
 
 from scorekit.errors import InputError
 from scorekit.summary import (
@@ -422,78 +423,47 @@ def test_mirrored_values_give_a_mirrored_result(values: list[float]) -> None:
 
 LONG = [0.5] * FEW
 TIMES = np.array([1], "m8[ns]")
+TIMES_SHOWN = repr(TIMES)
+BEYOND = FEW + 1
 
 
-@pytest.mark.parametrize(
-    ("values", "error", "message"),
-    [
-        ([], InputError, "values must be a non-empty sequence of numbers, got ()"),
-        (np.array([]), InputError, "values must be a non-empty sequence of numbers, got ()"),
-        ([1, math.nan], InputError, "values[1] must be a finite number, got nan"),
-        ([math.nan, 1], InputError, "values[0] must be a finite number, got nan"),
-        ([*LONG, math.nan], InputError, f"values[{FEW}] must be a finite number, got nan"),
-        ([*LONG, 1, math.nan], InputError, f"values[{FEW + 1}] must be a finite number, got nan"),
-        ([0.5, -math.inf, 1], InputError, "values[1] must be a finite number, got -inf"),
-        (np.array([1, np.inf]), InputError, "values[1] must be a finite number, got inf"),
-        (
-            pd.Series([0.5, None], dtype="Float64"),
-            InputError,
-            "values[1] must be a finite number, got nan",
-        ),
-        (
-            [1, Decimal("nan")],
-            InputError,
-            "values[1] must be a finite number, got Decimal('NaN')",
-        ),
-        (
-            [Decimal("sNaN")],
-            InputError,
-            "values[0] must be a finite number, got Decimal('sNaN')",
-        ),
-        (
-            [Decimal("1e999999999")],
-            InputError,
-            "values[0] must be a finite number, got Decimal('1E+999999999')",
-        ),
-        (
-            [10**400],
-            InputError,
-            "values[0] must be a finite number, got 1" + 37 * "0" + "..." + 39 * "0",
-        ),
-        (np.ones((2, 2)), InputError, "values must be one-dimensional, got shape (2, 2)"),
-        (3, TypeError, "values must be a non-empty sequence of numbers, got 3"),
-        ("123", TypeError, "values must be a non-empty sequence of numbers, got '123'"),
-        ({1: 2}, TypeError, "values must be a non-empty sequence of numbers, got {1: 2}"),
-        ({1}, TypeError, "values must be a non-empty sequence of numbers, got {1}"),
-        ([1, 1j], TypeError, "values[1] must be a finite number, got 1j"),
-        ([1, None], TypeError, "values[1] must be a finite number, got None"),
-        (["1"], TypeError, "values[0] must be a finite number, got '1'"),
-        ([[1]], TypeError, "values[0] must be a finite number, got [1]"),
-        (
-            np.array([1j]),
-            TypeError,
-            "values must be a non-empty sequence of numbers, got array([0.+1.j])",
-        ),
-        (
-            TIMES,
-            TypeError,
-            f"values must be a non-empty sequence of numbers, got {TIMES!r}",
-        ),
-        (
-            np.ma.array([1, 2], mask=[False, True]),
-            TypeError,
-            "values[1] must be a finite number, got None",
-        ),
-    ],
-)
-def test_errors(values: Any, error: type[Exception], message: str) -> None:
+@refusals("""
+[] -> InputError: values must be a non-empty sequence of numbers, got ()
+np.array([]) -> InputError: values must be a non-empty sequence of numbers, got ()
+[1, math.nan] -> InputError: values[1] must be a finite number, got nan
+[math.nan, 1] -> InputError: values[0] must be a finite number, got nan
+[*LONG, math.nan] -> InputError: values[{FEW}] must be a finite number, got nan
+[*LONG, 1, math.nan] -> InputError: values[{BEYOND}] must be a finite number, got nan
+[0.5, -math.inf, 1] -> InputError: values[1] must be a finite number, got -inf
+np.array([1, np.inf]) -> InputError: values[1] must be a finite number, got inf
+pd.Series([0.5, None], dtype="Float64")
+    -> InputError: values[1] must be a finite number, got nan
+[1, Decimal("nan")] -> InputError: values[1] must be a finite number, got Decimal('NaN')
+[Decimal("sNaN")] -> InputError: values[0] must be a finite number, got Decimal('sNaN')
+[Decimal("1e999999999")]
+    -> InputError: values[0] must be a finite number, got Decimal('1E+999999999')
+[10**400]
+    -> InputError: values[0] must be a finite number, got
+    10000000000000000000000000000000000000...000000000000000000000000000000000000000
+np.ones((2, 2)) -> InputError: values must be one-dimensional, got shape (2, 2)
+3 -> TypeError: values must be a non-empty sequence of numbers, got 3
+"123" -> TypeError: values must be a non-empty sequence of numbers, got '123'
+{1: 2} -> TypeError: values must be a non-empty sequence of numbers, got {1: 2}
+{1} -> TypeError: values must be a non-empty sequence of numbers, got {1}
+[1, 1j] -> TypeError: values[1] must be a finite number, got 1j
+[1, None] -> TypeError: values[1] must be a finite number, got None
+["1"] -> TypeError: values[0] must be a finite number, got '1'
+[[1]] -> TypeError: values[0] must be a finite number, got [1]
+np.array([1j])
+    -> TypeError: values must be a non-empty sequence of numbers, got array([0.+1.j])
+TIMES -> TypeError: values must be a non-empty sequence of numbers, got {TIMES_SHOWN}
+np.ma.array([1, 2], mask=[False, True])
+    -> TypeError: values[1] must be a finite number, got None
+""")
+def test_errors(wrong: Refusal) -> None:
     """What is wrong is named with its place; describe and a tally say the same."""
-    with pytest.raises(error) as caught:
-        describe(values)
-    assert str(caught.value) == message
-    with pytest.raises(error) as caught:
-        _tallied([values])
-    assert str(caught.value) == message
+    wrong.by_value(describe)
+    wrong.by_value(lambda values: _tallied([values]))
 
 
 # Grades.
@@ -534,19 +504,14 @@ def test_quantiles_are_rounded_once() -> None:
     assert describe([2**70, 2**70 + 2**20], quantiles=[0.25]).quantiles[0.25] == 2**70 + 2**18
 
 
-@pytest.mark.parametrize(
-    ("quantiles", "error", "message"),
-    [
-        ([0.5, 95], InputError, "quantiles[1] must be a number in [0, 1], got 95"),
-        ([math.nan], InputError, "quantiles[0] must be a number in [0, 1], got nan"),
-        (0.5, TypeError, "quantiles must be a sequence of shares in [0, 1], got 0.5"),
-    ],
-)
-def test_bad_quantiles(quantiles: Any, error: type[Exception], message: str) -> None:
+@refusals("""
+[0.5, 95] -> InputError: quantiles[1] must be a number in [0, 1], got 95
+[math.nan] -> InputError: quantiles[0] must be a number in [0, 1], got nan
+0.5 -> TypeError: quantiles must be a sequence of shares in [0, 1], got 0.5
+""")
+def test_bad_quantiles(wrong: Refusal) -> None:
     """Per cent are none."""
-    with pytest.raises(error) as caught:
-        describe([1, 2], quantiles=quantiles)
-    assert str(caught.value) == message
+    wrong.when(lambda: describe([1, 2], quantiles=wrong.value))
     with pytest.raises(InputError, match=r"^Statistics.quantiles must be a mapping whose keys"):
         Statistics.from_dict({**describe([1]).to_dict(), "quantiles": {"half": 1.0}})
 
@@ -604,51 +569,25 @@ def test_other_scales() -> None:
     )
 
 
-@pytest.mark.parametrize(
-    ("arguments", "error", "message"),
-    [
-        ({"score": 1.01}, InputError, "score must be a number in [0, 1], got 1.01"),
-        ({"score": -1e-12}, InputError, "score must be a number in [0, 1], got -1e-12"),
-        ({"score": math.nan}, InputError, "score must be a number in [0, 1], got nan"),
-        ({"score": True}, TypeError, "score must be a number in [0, 1], got True"),
-        ({"score": "B"}, TypeError, "score must be a number in [0, 1], got 'B'"),
-        ({"scale": ()}, InputError, "scale must be a non-empty sequence of grades, got ()"),
-        ({"scale": "ABC"}, TypeError, "scale must be a non-empty sequence of grades, got 'ABC'"),
-        (
-            {"scale": [("A", 0.5)]},
-            TypeError,
-            "scale[0] must be a tuple (letter, meaning, threshold), got ('A', 0.5)",
-        ),
-        (
-            {"scale": ["ABC"]},
-            TypeError,
-            "scale[0] must be a tuple (letter, meaning, threshold), got 'ABC'",
-        ),
-        (
-            {"scale": [("", "best", 0)]},
-            InputError,
-            "scale[0][0] must be a non-empty string, got ''",
-        ),
-        ({"scale": [("A", None, 0)]}, TypeError, "scale[0][1] must be a string, got None"),
-        (
-            {"scale": [("A", "best", 95)]},
-            InputError,
-            "scale[0][2] must be a number in [0, 1], got 95",
-        ),
-        (
-            {"scale": [("A", "", 0.5), ("B", "", 0.5)]},
-            InputError,
-            "scale[1][2] must be below the threshold before it, 0.5, got 0.5",
-        ),
-        (
-            {"scale": [("A", "", 0.9), ("B", "", 0.5)]},
-            InputError,
-            "scale[1][2] must be 0, so that every score has a grade, got 0.5",
-        ),
-    ],
-)
-def test_grade_errors(arguments: dict[str, Any], error: type[Exception], message: str) -> None:
+@refusals("""
+score=1.01 -> InputError: score must be a number in [0, 1], got 1.01
+score=-1e-12 -> InputError: score must be a number in [0, 1], got -1e-12
+score=math.nan -> InputError: score must be a number in [0, 1], got nan
+score=True -> TypeError: score must be a number in [0, 1], got True
+score="B" -> TypeError: score must be a number in [0, 1], got 'B'
+scale=() -> InputError: scale must be a non-empty sequence of grades, got ()
+scale="ABC" -> TypeError: scale must be a non-empty sequence of grades, got 'ABC'
+scale=[("A", 0.5)]
+    -> TypeError: scale[0] must be a tuple (letter, meaning, threshold), got ('A', 0.5)
+scale=["ABC"] -> TypeError: scale[0] must be a tuple (letter, meaning, threshold), got 'ABC'
+scale=[("", "best", 0)] -> InputError: scale[0][0] must be a non-empty string, got ''
+scale=[("A", None, 0)] -> TypeError: scale[0][1] must be a string, got None
+scale=[("A", "best", 95)] -> InputError: scale[0][2] must be a number in [0, 1], got 95
+scale=[("A", "", 0.5), ("B", "", 0.5)]
+    -> InputError: scale[1][2] must be below the threshold before it, 0.5, got 0.5
+scale=[("A", "", 0.9), ("B", "", 0.5)]
+    -> InputError: scale[1][2] must be 0, so that every score has a grade, got 0.5
+""")
+def test_grade_errors(wrong: Refusal) -> None:
     """A scale is refused where it breaks."""
-    with pytest.raises(error) as caught:
-        letter_grade(**{"score": 0.5, **arguments})
-    assert str(caught.value) == message
+    wrong.by(letter_grade, score=0.5)

@@ -1,5 +1,7 @@
 """Tables of SQL: reference cases, scope rules, matching, hostile text, every documented error."""
 
+# ruff: noqa: E501 - a case stands on one line
+
 from __future__ import annotations
 
 import json
@@ -323,19 +325,14 @@ def test_nesting_bombs_in_a_small_thread() -> None:
 @pytest.mark.parametrize(
     ("arguments", "options", "error", "message"),
     [
-        (
-            (None, []),
-            {},
-            TypeError,
-            "generated must be a string ('' scores 0: a model without an answer), got None",
-        ),
+        ((None, []), {}, TypeError, "generated must be a string ('' scores 0: a model without an answer), got None"),
         ((b"SELECT 1", []), {}, TypeError, "generated must be a string, got b'SELECT 1'"),
         (("x", "a"), {}, TypeError, "expected_tables must be an iterable of strings, got 'a'"),
         (("x", [1]), {}, TypeError, "expected_tables[0] must be a non-empty string, got 1"),
         (("x", [""]), {}, InputError, "expected_tables[0] must be a non-empty string, got ''"),
         (("x", []), {"dialect": 3}, TypeError, "dialect must be a non-empty string, got 3"),
     ],
-)
+)  # fmt: skip
 def test_errors(
     arguments: Any, options: dict[str, Any], error: type[Exception], message: str
 ) -> None:
@@ -377,11 +374,7 @@ def test_sqlglot_is_quiet_only_while_we_parse(caplog: pytest.LogCaptureFixture) 
     [
         # flags that have the name of a WITH clause
         ("SELECT x IS JSON WITH UNIQUE KEYS FROM a", None, "a"),
-        (
-            "CREATE TABLE a (x INT) ROW FORMAT SERDE 's' WITH SERDEPROPERTIES ('k' = 'v')",
-            "hive",
-            "a",
-        ),
+        ("CREATE TABLE a (x INT) ROW FORMAT SERDE 's' WITH SERDEPROPERTIES ('k' = 'v')", "hive", "a"),
         ("CREATE TABLE a (x INT) WITH (SYSTEM_VERSIONING=ON)", "tsql", "a"),
         # queries in settings
         ("SET @x = (SELECT COUNT(*) FROM a); SELECT @x FROM b", None, "a b"),
@@ -390,33 +383,17 @@ def test_sqlglot_is_quiet_only_while_we_parse(caplog: pytest.LogCaptureFixture) 
         ("DECLARE @x INT SET @x = (SELECT 1 FROM a) SELECT * FROM b", "tsql", "a b"),
         # bodies
         ("CREATE PROCEDURE p AS BEGIN SELECT * FROM a; UPDATE b SET x = 1 END", "tsql", "a b"),
-        (
-            "CREATE PROCEDURE p() BEGIN SELECT * FROM a; INSERT INTO b VALUES (1); END",
-            "mysql",
-            "a b",
-        ),
-        (
-            "CREATE PROCEDURE d.p(x INT64) BEGIN INSERT INTO b SELECT * FROM a; END",
-            "bigquery",
-            "a b",
-        ),
+        ("CREATE PROCEDURE p() BEGIN SELECT * FROM a; INSERT INTO b VALUES (1); END", "mysql", "a b"),
+        ("CREATE PROCEDURE d.p(x INT64) BEGIN INSERT INTO b SELECT * FROM a; END", "bigquery", "a b"),
         ("CREATE FUNCTION f() RETURNS int AS 'SELECT 1 FROM a' LANGUAGE sql", "postgres", "a"),
-        (
-            "CREATE FUNCTION f() AS $$ BEGIN RETURN (SELECT 1 FROM a); END $$ LANGUAGE plpgsql",
-            "postgres",
-            "a",
-        ),
+        ("CREATE FUNCTION f() AS $$ BEGIN RETURN (SELECT 1 FROM a); END $$ LANGUAGE plpgsql", "postgres", "a"),
         ("DO $$ BEGIN INSERT INTO a VALUES (1); END $$", "postgres", "a"),
         ("BEGIN SELECT * FROM a; SELECT * FROM b; END", None, "a b"),
         ("BEGIN SELECT * FROM a; SELECT * FROM b END", "tsql", "a b"),
         ("BEGIN UPDATE a SET x = 1; COMMIT; END", "oracle", "a"),
         ("IF EXISTS (SELECT 1 FROM a) BEGIN DELETE FROM b END", "tsql", "a b"),
         ("WHILE EXISTS (SELECT 1 FROM a) DELETE FROM b", "tsql", "a b"),
-        (
-            "BEGIN TRY SELECT * FROM a END TRY BEGIN CATCH SELECT * FROM b END CATCH",
-            "tsql",
-            "a b",
-        ),
+        ("BEGIN TRY SELECT * FROM a END TRY BEGIN CATCH SELECT * FROM b END CATCH", "tsql", "a b"),
         # T-SQL
         ("SELECT * FROM a SELECT * FROM b", "tsql", "a b"),
         ("SELECT * FROM a UPDATE b SET x = 1", "tsql", "a b"),
@@ -431,7 +408,7 @@ def test_sqlglot_is_quiet_only_while_we_parse(caplog: pytest.LogCaptureFixture) 
         ("UNLOAD ('SELECT * FROM a WHERE x = ''y''') TO 's3://x'", "redshift", "a"),
         ("EXEC p; SELECT * FROM a", "tsql", "a"),
     ],
-)
+)  # fmt: skip
 def test_procedural_scripts(sql: str, dialect: str | None, tables: str) -> None:
     """Tables stand in settings, blocks, bodies and what the parser does not look into."""
     result = table_accuracy(sql, tables.split(), dialect=dialect)
@@ -502,11 +479,7 @@ def test_a_schema_left_out_is_the_default_one(
     [
         ("SELECT a FROM t # FROM x\nWHERE b = 1", "mysql", ("t",)),
         ("SELECT a, b INTO @a, @b FROM t", "mysql", ("t",)),
-        (
-            "SELECT a, (SELECT max(x) FROM u) INTO @a, @b FROM t; SELECT 1 FROM v",
-            None,
-            ("t", "u", "v"),
-        ),
+        ("SELECT a, (SELECT max(x) FROM u) INTO @a, @b FROM t; SELECT 1 FROM v", None, ("t", "u", "v")),
         ("SELECT a FROM t WHERE b = 1 INTO @a", "mysql", ("t",)),
         ("INSERT INTO @t SELECT a FROM u", "tsql", ("u",)),
         ("ALTER TABLE a APPEND FROM b", "redshift", ("a", "b")),
@@ -514,7 +487,7 @@ def test_a_schema_left_out_is_the_default_one(
         ("REFRESH TABLE t", "spark", ("t",)),
         ("REFRESH TABLE t", None, ("t",)),
     ],
-)
+)  # fmt: skip
 def test_statements_of_one_database(
     sql: str, dialect: str | None, tables: tuple[str, ...]
 ) -> None:

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from refusals import Refusal, refusals
 
 from scorekit import InputError, tool_call_accuracy
 from scorekit.strategies import tool_calls
@@ -181,51 +182,23 @@ def test_thousands_of_calls(order: Any, arguments: Any) -> None:
     assert tool_call_accuracy(many, many, order=order, arguments=arguments).score == 1.0
 
 
-@pytest.mark.parametrize(
-    ("change", "error", "message"),
-    [
-        (
-            {"order": "strict"},
-            InputError,
-            "order must be one of 'exact', 'in_order', 'any_order', ",
-        ),
-        ({"arguments": "exact"}, InputError, "arguments must be one of 'equal', 'subset', "),
-        ({"include_failed": "no"}, TypeError, "include_failed must be True or False, got 'no'"),
-        (
-            {"generated": "search"},
-            TypeError,
-            "generated must be a sequence of calls, got 'search'",
-        ),
-        (
-            {"generated": ["search"]},
-            TypeError,
-            "generated[0] must be a pair (name, arguments) or ",
-        ),
-        ({"generated": [("", {})]}, InputError, "generated[0] name must be a non-empty string"),
-        (
-            {"generated": [("f", 3)]},
-            TypeError,
-            "generated[0] arguments must be a mapping or JSON ",
-        ),
-        (
-            {"generated": [("f", {1: 2})]},
-            TypeError,
-            "generated[0] arguments must be a mapping whose",
-        ),
-        (
-            {"expected": [("f", {"x": {3}})]},
-            TypeError,
-            "expected[0] arguments['x'] must be a JSON ",
-        ),
-    ],
-)
-def test_errors(change: dict[str, Any], error: type[Exception], message: str) -> None:
+@refusals("""
+order="strict" -> InputError: order must be one of 'exact', 'in_order', 'any_order',...
+arguments="exact" -> InputError: arguments must be one of 'equal', 'subset',...
+include_failed="no" -> TypeError: include_failed must be True or False, got 'no'...
+generated="search" -> TypeError: generated must be a sequence of calls, got 'search'...
+generated=["search"] -> TypeError: generated[0] must be a pair (name, arguments) or...
+generated=[("", {})] -> InputError: generated[0] name must be a non-empty string...
+generated=[("f", 3)] -> TypeError: generated[0] arguments must be a mapping or JSON...
+generated=[("f", {1: 2})] -> TypeError: generated[0] arguments must be a mapping whose...
+expected=[("f", {"x": {3}})] -> TypeError: expected[0] arguments['x'] must be a JSON...
+""")
+def test_errors(wrong: Refusal) -> None:
     """Each names the argument, its domain and the value."""
-    arguments: dict[str, Any] = {"generated": [("f", {})], "expected": [("f", {})]} | change
+    arguments: dict[str, Any] = {"generated": [("f", {})], "expected": [("f", {})]}
+    arguments |= wrong.arguments
     made, wanted = arguments.pop("generated"), arguments.pop("expected")
-    with pytest.raises(error) as caught:
-        tool_call_accuracy(made, wanted, **arguments)
-    assert str(caught.value).startswith(message)
+    wrong.when(lambda: tool_call_accuracy(made, wanted, **arguments))
 
 
 def test_arguments_without_end_are_refused() -> None:

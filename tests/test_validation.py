@@ -1,5 +1,7 @@
 """safety_validation, safety_summary, validation_accuracy and categorize_error."""
 
+# ruff: noqa: E501 - a case stands on one line
+
 from __future__ import annotations
 
 import json
@@ -74,18 +76,10 @@ def _judge(verdicts: list[tuple[bool, bool]]) -> list[SafetyValidation]:
     [
         ((True, True), (1.0, "true negative"), None),
         ((False, False), (1.0, "true positive"), None),
-        (
-            (False, True),
-            (0.0, "false positive"),
-            ("WARNING", "Safe query incorrectly blocked"),
-        ),
-        (
-            (True, False),
-            (0.0, "false negative"),
-            ("ERROR", "CRITICAL: Unsafe query not caught by validator"),
-        ),
+        ((False, True), (0.0, "false positive"), ("WARNING", "Safe query incorrectly blocked")),
+        ((True, False), (0.0, "false negative"), ("ERROR", "CRITICAL: Unsafe query not caught by validator")),
     ],
-)
+)  # fmt: skip
 def test_safety_table(
     verdict: tuple[bool, bool],
     expected: tuple[float, str],
@@ -245,28 +239,12 @@ def test_order_does_not_matter_to_the_counts(
 @pytest.mark.parametrize(
     ("verdict", "expected", "reason"),
     [
-        (
-            (True, True),
-            (1.0, "correct acceptance", None, False),
-            "A query that should pass was accepted.",
-        ),
-        (
-            (False, False),
-            (1.0, "correct rejection", UNKNOWN, False),
-            "A query that should not pass was rejected (unknown).",
-        ),
-        (
-            (False, True),
-            (0.0, "false rejection", UNKNOWN, True),
-            "A query that should pass was rejected (unknown).",
-        ),
-        (
-            (True, False),
-            (0.0, "false acceptance", None, False),
-            "A query that should not pass was accepted.",
-        ),
+        ((True, True), (1.0, "correct acceptance", None, False), "A query that should pass was accepted."),
+        ((False, False), (1.0, "correct rejection", UNKNOWN, False), "A query that should not pass was rejected (unknown)."),
+        ((False, True), (0.0, "false rejection", UNKNOWN, True), "A query that should pass was rejected (unknown)."),
+        ((True, False), (0.0, "false acceptance", None, False), "A query that should not pass was accepted."),
     ],
-)
+)  # fmt: skip
 def test_validation_table(
     verdict: tuple[bool, bool], expected: tuple[Any, ...], reason: str
 ) -> None:
@@ -497,19 +475,13 @@ def test_messages_of_real_servers(code: str) -> None:
         ("('42S02', '[42S02] [Microsoft][SQL Server] (208) (SQLExecDirectW)')", SCHEMA),
         # 42000 is a syntax error or an access rule violation: the rest has to say which
         ("42000", UNKNOWN),
-        (
-            "SQLSTATE[42000]: Syntax error or access violation: 1142 DROP command denied to user",
-            SAFETY,
-        ),
-        (
-            "SQLSTATE[42000]: Syntax error or access violation: 1064 Syntax error near 'x'",
-            SYNTAX,
-        ),
+        ("SQLSTATE[42000]: Syntax error or access violation: 1142 DROP command denied to user", SAFETY),
+        ("SQLSTATE[42000]: Syntax error or access violation: 1064 Syntax error near 'x'", SYNTAX),
         # a port is no code
         ('connection to server at "127.0.0.1", port 42501 failed: refused', RUNTIME),
         ("127.0.0.1:42601: connection refused", RUNTIME),
     ],
-)
+)  # fmt: skip
 def test_codes(message: str, expected: ErrorCategory) -> None:
     """A code is understood in any language of the text, in the forms that drivers print."""
     assert categorize_error(message) is expected
@@ -549,10 +521,7 @@ def test_codes(message: str, expected: ErrorCategory) -> None:
         ("DEFAULT is not allowed in this context", UNKNOWN),
         ("FOR UPDATE is not allowed with DISTINCT clause", UNKNOWN),
         ("Subquery returned more than 1 value. This is not permitted when ...", SCHEMA),
-        (
-            "Implicit conversion from data type datetime to int is not allowed. Use CONVERT.",
-            SCHEMA,
-        ),
+        ("Implicit conversion from data type datetime to int is not allowed. Use CONVERT.", SCHEMA),
         ("subqueries prohibited in CHECK constraints", SCHEMA),
         ("This is not permitted", UNKNOWN),
         ("not allowed", UNKNOWN),
@@ -595,7 +564,7 @@ def test_codes(message: str, expected: ErrorCategory) -> None:
         ("Column not found: foo", SCHEMA),
         ("Syntax error", SYNTAX),
     ],
-)
+)  # fmt: skip
 def test_traps(message: str, expected: ErrorCategory) -> None:
     """The first diagnosis decides, not a word that the query happens to hold."""
     assert categorize_error(message) is expected
@@ -813,13 +782,7 @@ def test_sqlglot_optimizer(sql: str) -> None:
     ("message", "category"),
     [
         ("sqlite3.OperationalError: malformed JSON", SCHEMA),
-        (
-            (
-                "(4038, \"Syntax error in JSON text in argument 1 to function 'json_extract' at"
-                ' position 1")'
-            ),
-            SCHEMA,
-        ),
+        ("(4038, \"Syntax error in JSON text in argument 1 to function 'json_extract' at position 1\")", SCHEMA),
         ('unterminated format() type specifier\nHINT:  For a single "%" use "%%".', SCHEMA),
         ("invalid regular expression: parentheses () not balanced", SCHEMA),
         ("ERROR 1139 (42000): Got error 'nothing to repeat' from regexp", SCHEMA),
@@ -837,7 +800,7 @@ def test_sqlglot_optimizer(sql: str) -> None:
         ("pg_sleep is not allowed", SAFETY),
         ("pg_read_file() is forbidden", SAFETY),
     ],
-)
+)  # fmt: skip
 def test_messages_about_data_limits_and_functions(message: str, category: ErrorCategory) -> None:
     """Bad data is no bad syntax, and a bare exception name says what happened."""
     assert categorize_error(message) is category

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from refusals import Refusal, refusals
 from scipy import stats
 
 from scorekit import (
@@ -98,9 +99,7 @@ def test_attempts_are_judged_by_case(cases: list[tuple[list[bool], list[bool]]])
         )
     )
 )
-def test_groups_of_one_size_against_statsmodels(
-    families: list[list[tuple[float, float]]],
-) -> None:
+def test_groups_of_one_size_against_statsmodels(families: list[list[tuple[float, float]]]) -> None:
     """Oracle: a regression on a constant with cluster-robust errors (CR1)."""
     statsmodels = pytest.importorskip("statsmodels.api")
     rows = [(*pair, group) for group, family in enumerate(families) for pair in family]
@@ -424,8 +423,7 @@ def test_a_pass_less_never_turns_the_gate_green() -> None:
 
 
 @given(
-    st.lists(st.tuples(st.floats(-1, 1), st.integers(0, 3)), min_size=2, max_size=12),
-    st.data(),
+    st.lists(st.tuples(st.floats(-1, 1), st.integers(0, 3)), min_size=2, max_size=12), st.data()
 )
 def test_a_better_score_never_lowers_the_margins_interval(
     pairs: list[tuple[float, int]], data: st.DataObject
@@ -489,41 +487,19 @@ def test_interval_laws(
     assert math.fsum(values) / len(values) - 1e-12 <= interval.high <= 1
 
 
-@pytest.mark.parametrize(
-    ("options", "error", "message"),
-    [
-        ({"margin": 0}, InputError, "margin must be a number in (0, 1), got 0"),
-        ({"margin": math.nan}, InputError, "margin must be a number in (0, 1), got nan"),
-        (
-            {"adjustment": "bonferroni"},
-            InputError,
-            (
-                "adjustment must be one of 'holm', 'benjamini-hochberg', 'benjamini-yekutieli', "
-                "'none', got 'bonferroni'"
-            ),
-        ),
-        (
-            {"clusters": ["x"]},
-            TypeError,
-            "clusters must be a mapping from case to its group, got ['x']",
-        ),
-        (
-            {"clusters": {"b": 1}},
-            InputError,
-            "clusters must be a mapping with a group for 'a', got {'b': 1}",
-        ),
-        (
-            {"clusters": {"a": math.nan}},
-            TypeError,
-            "clusters['a'] must be a string or an integer, got nan",
-        ),
-    ],
-)
-def test_errors(options: dict[str, Any], error: type[Exception], message: str) -> None:
+@refusals("""
+margin=0 -> InputError: margin must be a number in (0, 1), got 0
+margin=math.nan -> InputError: margin must be a number in (0, 1), got nan
+adjustment="bonferroni"
+    -> InputError: adjustment must be one of 'holm', 'benjamini-hochberg',
+    'benjamini-yekutieli', 'none', got 'bonferroni'
+clusters=["x"] -> TypeError: clusters must be a mapping from case to its group, got ['x']
+clusters={"b": 1} -> InputError: clusters must be a mapping with a group for 'a', got {'b': 1}
+clusters={"a": math.nan} -> TypeError: clusters['a'] must be a string or an integer, got nan
+""")
+def test_errors(wrong: Refusal) -> None:
     """A case without a group is named."""
-    with pytest.raises(error) as caught:
-        compare_reports({"a": 1}, {"a": 1}, **options)
-    assert str(caught.value) == message
+    wrong.by(compare_reports, {"a": 1}, {"a": 1})
 
 
 def test_without_a_margin_there_is_nothing_to_ask_for() -> None:
