@@ -435,7 +435,6 @@ def test_agreement_errors(wrong: Refusal) -> None:
 @refusals("""
 weights="cubic" -> InputError: weights must be one of 'linear', 'quadratic', got 'cubic'
 weights=-1 -> TypeError: weights must be one of 'linear', 'quadratic', got -1
-confidence_level=0 -> InputError: confidence_level must be a number in (0, 1), got 0
 """)
 def test_agreement_option_errors(wrong: Refusal) -> None:
     """Options have domains."""
@@ -450,7 +449,6 @@ human=[1, 2] -> InputError: human[1] must be a number in [0, 1], got 2.0
 judge_unlabeled=[math.nan, 1]
     -> InputError: judge_unlabeled[0] must be a number in [0, 1], got nan
 power_tuned=2 -> TypeError: power_tuned must be True or False, got 2
-confidence_level=math.nan -> InputError: confidence_level must be a number in (0, 1), got nan
 """)
 def test_corrected_mean_errors(wrong: Refusal) -> None:
     """The column is named, and the entry."""
@@ -601,7 +599,6 @@ judge_current=[1, 0]
     -> InputError: judge_current and judge_baseline must be equally long, got 2...
 bounds=(1, 0)
     -> InputError: bounds must be two numbers in rising order, their difference finite...
-confidence_level=1 -> InputError: confidence_level must be a number in (0, 1), got 1...
 """)
 def test_errors_of_the_corrected_difference(wrong: Refusal) -> None:
     """Each names the argument, its domain and the value."""

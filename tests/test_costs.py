@@ -278,7 +278,6 @@ cost_usd=[0.1, None]
     -> TypeError: cost_usd[1] must be a number >= 0 (leave out runs whose cost was not
     measured), got None
 clusters=["a"] -> InputError: clusters must be 2 labels, one for each entry, got 1
-confidence_level=1.0 -> InputError: confidence_level must be a number in (0, 1), got 1.0
 baseline=0.5 -> TypeError: baseline must be a CostOfPass, got 0.5
 baseline=cost_of_pass_from_columns(cost_usd=[1, 2], passed=[1, 1]), confidence_level=0.9
     -> InputError: confidence_level must be that of baseline, 0.95, got 0.9

@@ -431,7 +431,6 @@ values=0.5 -> TypeError: values must be a non-empty sequence of numbers, got 0.5
 clusters=["a"] -> InputError: clusters must be 2 labels, one for each entry, got 1
 clusters=[{}, {}] -> TypeError: clusters[0] must be a hashable label, got {}
 clusters="ab" -> TypeError: clusters must be a non-empty sequence of labels, got 'ab'
-confidence_level=1.0 -> InputError: confidence_level must be a number in (0, 1), got 1.0
 """)
 def test_mean_errors(wrong: Refusal) -> None:
     """Each message names the parameter, its domain and the value it got."""
@@ -446,8 +445,6 @@ n_trials=2.0 -> TypeError: n_trials must be an integer >= 1, got 2.0
 n_successes=-1 -> InputError: n_successes must be an integer in [0, n_trials = 10], got -1
 n_successes=11 -> InputError: n_successes must be an integer in [0, n_trials = 10], got 11
 n_successes=True -> TypeError: n_successes must be an integer in [0, n_trials = 10], got True
-confidence_level=1 -> InputError: confidence_level must be a number in (0, 1), got 1
-confidence_level="95%" -> TypeError: confidence_level must be a number in (0, 1), got '95%'
 method="wald"
     -> InputError: method must be one of 'wilson', 'jeffreys', 'clopper-pearson',
     'bayes-uniform', got 'wald'
@@ -466,13 +463,6 @@ confidence_level=0.0 -> InputError: confidence_level must be a number in (0, 1),
 def test_interval_errors(wrong: Refusal) -> None:
     """An interval made by hand is held to the same invariant."""
     wrong.by(Interval, low=0.25, high=0.5, confidence_level=0.95, method="mine")
-
-
-def test_an_unbounded_interval_survives_its_dict() -> None:
-    """Infinity is an end like any other."""
-    interval = Interval(low=0.1, high=math.inf, confidence_level=0.9, method="fieller")
-    assert Interval.from_dict(interval.to_dict()) == interval
-    assert str(interval) == "[0.1, inf]"
 
 
 @given(
@@ -558,7 +548,6 @@ values=[] -> InputError: values must be a non-empty sequence of numbers, got ()
 values=[1, math.nan] -> InputError: values[1] must be a finite number, got nan
 q=1 -> InputError: q must be a number in (0, 1), got 1
 q="0.5" -> TypeError: q must be a number in (0, 1), got '0.5'
-confidence_level=95 -> InputError: confidence_level must be a number in (0, 1), got 95
 """)
 def test_quantile_interval_errors(wrong: Refusal) -> None:
     """Each message names the parameter, its domain and the value it got."""

@@ -396,7 +396,6 @@ attempts=0 -> InputError: attempts must be an integer >= 1, got 0
 attempts=1.5 -> TypeError: attempts must be an integer >= 1, got 1.5
 power=1.0 -> InputError: power must be a number in [0.5, 1), got 1.0
 power=0.4 -> InputError: power must be a number in [0.5, 1), got 0.4
-confidence_level=0 -> InputError: confidence_level must be a number in (0, 1), got 0
 discordant=0 -> InputError: discordant must be a number in (0, 1], got 0
 discordant=1.5 -> InputError: discordant must be a number in (0, 1], got 1.5
 discordant="half" -> TypeError: discordant must be a finite number, got 'half'

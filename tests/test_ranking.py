@@ -241,7 +241,6 @@ def test_errors_of_compare_models(wrong: Refusal) -> None:
 @refusals("""
 n_resamples=10 -> InputError: n_resamples must be an integer >= 1000, got 10
 seed=-1 -> InputError: seed must be an integer >= 0, got -1
-confidence_level=95 -> InputError: confidence_level must be a number in (0, 1), got 95
 """)
 def test_bad_options(wrong: Refusal) -> None:
     """The same of the options."""

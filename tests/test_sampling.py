@@ -16,7 +16,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from column_types import COLUMN_TYPES
 from hypothesis import given
 from hypothesis import strategies as st
 from refusals import Refusal, refusals
@@ -353,13 +352,6 @@ def test_one_task_is_one_task_however_it_comes() -> None:
     assert (left.n_tasks, left.n_tasks_used) == (2, 1)
 
 
-@pytest.mark.parametrize("column", COLUMN_TYPES.values(), ids=COLUMN_TYPES)
-def test_any_column_type_will_do(column: Any) -> None:
-    """Users bring the table they have."""
-    scores = pass_at_k_per_task(n_samples=column([5, 4, 3]), n_correct=column([2, 2, 0]), k=3)
-    assert scores.tolist() == pytest.approx([0.9, 1.0, 0.0])
-
-
 @pytest.mark.parametrize("number", [np.int64, np.uint8, np.array])
 def test_numpy_integers_are_integers(number: Any) -> None:
     """Counts often come out of an array."""
@@ -515,7 +507,6 @@ k=1.5 -> TypeError: k must be an integer >= 1, got 1.5
 k=11 -> InputError: n_samples must be >= k = 11, got 10; lower k or pass insufficient="nan"
 k=11, insufficient="drop"
     -> InputError: n_samples must be >= k = 11, got 10; lower k or pass insufficient="nan"
-confidence_level=0 -> InputError: confidence_level must be a number in (0, 1), got 0
 insufficient="skip"
     -> InputError: insufficient must be one of 'raise', 'nan', 'drop', got 'skip'
 n_samples=[10, 10] -> TypeError: n_correct must be a non-empty sequence of integers, got 3

@@ -475,8 +475,6 @@ majority_at_k({"a": 2.0}, correct="a")
 majority_at_k([{"a": 1}, {"a": 3}], correct=["a", "a"], k=2)
     -> InputError: n_samples of answers must be >= k = 2 for every task, got 1 of 2 tasks with
     fewer (first: n_samples of answers[0] = 1); lower k or pass insufficient="nan" or "drop"
-majority_at_k(["a"], correct="a", confidence_level=1)
-    -> InputError: confidence_level must be a number in (0, 1), got 1
 majority_at_k(["a"], correct="a", insufficient="skip")
     -> InputError: insufficient must be one of 'raise', 'nan', 'drop', got 'skip'
 """)
