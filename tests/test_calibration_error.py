@@ -163,16 +163,10 @@ def test_laws(rows: list[tuple[float, bool]], random: Any, n_bins: int) -> None:
     assert CalibrationError.from_dict(json.loads(json.dumps(result.to_dict()))) == result
 
 
+@pytest.mark.simulation
 @pytest.mark.parametrize(
     ("n_right", "n_wrong", "area"),
-    [
-        (18, 2, 0.9),
-        pytest.param(18, 2, 0.5, marks=pytest.mark.slow),
-        pytest.param(45, 5, 0.5, marks=pytest.mark.slow),
-        pytest.param(45, 5, 0.9, marks=pytest.mark.slow),
-        pytest.param(190, 10, 0.5, marks=pytest.mark.slow),
-        pytest.param(190, 10, 0.9, marks=pytest.mark.slow),
-    ],
+    [(18, 2, 0.9), (18, 2, 0.5), (45, 5, 0.5), (45, 5, 0.9), (190, 10, 0.5), (190, 10, 0.9)],
 )
 def test_area_where_few_were_wrong(n_right: int, n_wrong: int, area: float) -> None:
     """Two normal distributions that far apart; DeLong's error alone covered 82 to 96 of 100."""
@@ -199,7 +193,8 @@ def test_the_bias_is_confidence_less_accuracy(rows: list[tuple[float, bool]]) ->
         assert (result.bias_interval.low, result.bias_interval.high) == (-1.0, 1.0)
 
 
-@pytest.mark.parametrize("shift", [0.0, pytest.param(0.1, marks=pytest.mark.slow)])
+@pytest.mark.simulation
+@pytest.mark.parametrize("shift", [0.0, 0.1])
 def test_the_interval_of_the_bias_covers(shift: float) -> None:
     """Simulation: confidences that are right on average, or too high by 0.1."""
     rng = np.random.default_rng(3)

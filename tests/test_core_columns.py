@@ -159,10 +159,10 @@ def test_table_accuracy_on_workers() -> None:
     noted: list[tuple[int, int | None]] = []
     with ThreadPoolExecutor(2) as executor:
         scores = table_accuracies_from_columns(
-            SQL * 60, TABLES * 60, executor=executor, progress=lambda *done: noted.append(done)
+            SQL * 15, TABLES * 15, executor=executor, progress=lambda *done: noted.append(done)
         )
-    assert scores.tolist() == table_accuracies_from_columns(SQL * 60, TABLES * 60).tolist()
-    assert noted[-1] == (1200, 1200)
+    assert scores.tolist() == table_accuracies_from_columns(SQL * 15, TABLES * 15).tolist()
+    assert noted[-1] == (300, 300)
 
 
 @refusals("""

@@ -112,6 +112,7 @@ def test_power_of_flags_by_enumeration(n: int, discordant: float, share: float) 
     assert power_of_flags(n, effect, discordant, 0.95) == pytest.approx(power, abs=1e-9)
 
 
+@pytest.mark.simulation
 @pytest.mark.parametrize(
     ("effect", "options"),
     [
@@ -346,6 +347,7 @@ def test_too_few_tasks_to_see_even_that_all_changes_are_falls() -> None:
     assert minimum_detectable_effect(n_tasks=5, confidence_level=0.9) < 1.5
 
 
+@pytest.mark.simulation
 @pytest.mark.parametrize("attempts", [1, 5])
 @pytest.mark.parametrize("rate", [0.02, 0.9, 0.98])
 def test_planned_power_is_had_where_nearly_all_pass_or_fail(rate: float, attempts: int) -> None:
