@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-
 import io
 import json
 import os
