@@ -171,7 +171,7 @@ def aask(judge: Judge, *, wait: float = 120.0) -> QueryCorrectness:
         ("partial", 0.5, "No filter."),
         ("incorrect", 0.0, "Wrong table."),
         ("agreeing", 0.5, "a"),
-        ("fenced", 0.5, ""),
+        ("fenced", 0.5, "f"),
         ("choice=PARTIAL", 0.5, ""),
         ("choice= Partial\n", 0.5, ""),
     ],
