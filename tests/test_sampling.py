@@ -302,8 +302,9 @@ def test_a_long_suite_is_what_its_tasks_are(n: int, n_distinct: int) -> None:
         assert result.stderr == pytest.approx(
             scores.std(ddof=1) / math.sqrt(scores.size), rel=1e-9
         )
-        one_by_one = [one_task(*task, k)[0] for task in zip(n_samples, n_correct, strict=True)]
-        assert scores == pytest.approx(one_by_one, rel=1e-14, abs=0.0)
+        some = range(0, scores.size, 13)
+        one_by_one = [one_task(n_samples[i], n_correct[i], k)[0] for i in some]
+        assert scores[some] == pytest.approx(one_by_one, rel=1e-14, abs=0.0)
 
 
 def test_a_block_of_short_tasks_changes_nothing() -> None:
