@@ -420,6 +420,8 @@ g_pass_at_k(n_samples=5, n_correct=2, k=2, tau=[])
     -> InputError: tau must be a non-empty sequence of shares, got ()
 g_pass_at_k(n_samples=5, n_correct=2, tau="mean")
     -> InputError: k must be an integer >= 2 for the mean over tau, got 1
+g_pass_at_k(n_samples=5, n_correct=2, k=(1, 3), tau="mean")
+    -> InputError: k must be an integer >= 2 for the mean over tau, got 1
 g_pass_at_k(n_samples=5, n_correct=2, tau=math.nan)
     -> InputError: tau must be a number in [0, 1], got nan
 g_pass_at_k(n_samples=5000, n_correct=2, k=1001)

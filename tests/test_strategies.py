@@ -11,6 +11,8 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from importlib.metadata import entry_points
+from itertools import permutations
+from operator import attrgetter
 from typing import Any
 
 import pytest
@@ -105,6 +107,13 @@ def test_differences_come_with_clusters_and_without() -> None:
         settings=UNSHRUNK,
     )
     assert clustered.interval is None or clustered.interval.method == "clustered t"
+
+
+def test_weights_are_drawn_apart() -> None:
+    """Each may be larger than each other."""
+    for pair in permutations(("compilation", "tests", "clippy"), 2):
+        more, less = map(attrgetter, pair)
+        find(strategies.code_weights(), lambda w, a=more, b=less: bool(a(w) > b(w)))
 
 
 @given(strategies.sample_counts(), strategies.suite_counts())
