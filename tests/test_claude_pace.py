@@ -277,6 +277,13 @@ def test_an_address_where_nobody_answers_ends_at_the_time_limit() -> None:
     assert "(no answer within timeout_seconds=10)" in str(run.errors[199])
 
 
+@pytest.mark.parametrize(("kind", "span"), [("refused", (2, 32)), ("500", (0, 30))])
+def test_an_outage_may_outlast_the_time_limit(kind: str, span: tuple[float, float]) -> None:
+    """The address is right where somebody has answered before, or says that it cannot."""
+    run = Run(Service(away=between(span, kind=kind)), 300, timeout_seconds=10)
+    assert run.errors == {}
+
+
 def test_a_service_that_answers_one_in_a_hundred_ends() -> None:
     """Nobody waits for ever."""
     run = Run(Service(answers_one_in=100), 50, max_wait_seconds=30)

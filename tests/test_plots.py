@@ -278,6 +278,17 @@ def test_folded_cases_are_counted() -> None:
     assert names == ["all cases (30)", "0", "1", "2", "and 26 more", "29"]
 
 
+def test_only_significant_changes_are_colored() -> None:
+    """A fall that chance explains is as gray as the frame."""
+    before = {"fell": [1] * 10, **{f"c{i}": [1] * 9 + [0] for i in range(9)}}
+    after = {**before, "fell": [0] * 10, "c0": [1] * 8 + [0] * 2}
+    ax = plot_comparison(compare_reports(before, after, attempts="independent"))
+    falls = {line.get_color() for line in ax.lines if line.get_marker() == "<"}
+    assert falls == {plots.WORSE, plots.FRONTIER}
+    longest = min(ax.lines, key=lambda line: float(np.min(np.asarray(line.get_xdata()))))
+    assert longest.get_color() == plots.WORSE
+
+
 def test_several_metrics_and_hostile_names(tmp_path: Path) -> None:
     """Names are text: no formula, no line break, no end."""
     name = "$\\frac{1}$<b>\n" + "x" * 999
