@@ -10,6 +10,7 @@ import statistics
 import subprocess
 import sys
 from fractions import Fraction
+from functools import partial
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -552,8 +553,9 @@ def test_column_errors(wrong: Refusal) -> None:
 """)
 def test_errors_of_several_ks(wrong: Refusal) -> None:
     """A bad k is named by its position."""
-    for function in (pass_at_k, pass_hat_k):
-        wrong.when(lambda function=function: function(n_samples=10, n_correct=3, k=wrong.value))
+    functions: Any = (pass_at_k, pass_hat_k)
+    for function in functions:
+        wrong.when(partial(function, n_samples=10, n_correct=3, k=wrong.value))
 
 
 def test_attempts_until_the_first_pass_are_refused() -> None:

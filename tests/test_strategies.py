@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from importlib.metadata import entry_points
 from itertools import permutations
-from operator import attrgetter
 from typing import Any
 
 import pytest
@@ -109,11 +108,14 @@ def test_differences_come_with_clusters_and_without() -> None:
     assert clustered.interval is None or clustered.interval.method == "clustered t"
 
 
+def _is_more(weights: scorekit.CodeWeights, one: str, other: str) -> bool:
+    return bool(getattr(weights, one) > getattr(weights, other))
+
+
 def test_weights_are_drawn_apart() -> None:
     """Each may be larger than each other."""
-    for pair in permutations(("compilation", "tests", "clippy"), 2):
-        more, less = map(attrgetter, pair)
-        find(strategies.code_weights(), lambda w, a=more, b=less: bool(a(w) > b(w)))
+    for one, other in permutations(("compilation", "tests", "clippy"), 2):
+        find(strategies.code_weights(), partial(_is_more, one=one, other=other))
 
 
 @given(strategies.sample_counts(), strategies.suite_counts())
