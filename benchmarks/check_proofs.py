@@ -41,7 +41,7 @@ from typing import Any, Final, NamedTuple, TypeAlias
 import attrs
 from sqlglot import exp, parse_one
 
-from benchmarks import correlated, grouped, queries
+from benchmarks import correlated, grouped
 from benchmarks.allowed import allowed_alike
 from benchmarks.machine import machine
 from benchmarks.random_sql import (
@@ -49,7 +49,6 @@ from benchmarks.random_sql import (
     Column,
     Rows,
     Schema,
-    Table,
     random_queries,
     random_rows,
     random_schema,
@@ -58,7 +57,7 @@ from benchmarks.random_sql import (
 from benchmarks.rewrites import rewritten
 from benchmarks.themes import ways
 from scorekit import sql_equivalence
-from scorekit._sql.prove.search import TIES, Proof, search
+from scorekit._sql.prove.search import Proof, search
 from scorekit._sql.refute.expressions import UnfaithfulError
 from scorekit._sql.refute.reading import read_pair
 from scorekit._sql.rows import plain, same_bag, same_sequence
@@ -78,8 +77,6 @@ PAIRS_A_BATCH: Final = 60
 REWRITES_A_QUERY: Final = 5
 THEMED_SHARE: Final = 0.4
 """Batches of pairs by theme."""
-OLD_SHARE: Final = 0.1
-"""Batches drawn as for the tests of proofs, over their tables and in SQLite alone."""
 EQUAL_WAYS: Final = (1, 2, 3)
 """Pairs by theme of one query that no database tells apart."""
 NEAR_WAYS: Final = 2
@@ -91,8 +88,8 @@ LONG: Final = 200
 LONG_SHARE: Final = 0.03
 SIZES: Final = ((12,), (0, 5, 5, 8), (6, 9), (12,), (0, 1, 2, 3), (2, 3, 4, 6))
 """Rows of a table, for one database after the other: full ones tell most pairs apart."""
-HOLDS_NUMBERS: Final = " holds numbers"
-"""What a proof may take for granted of a column, though SQLite lets it hold text, too."""
+ASSUMED: Final = {" holds numbers": str, " holds whole numbers": (str, float)}
+"""What a proof may take for granted of a column of numbers, and what SQLite lets it hold, too."""
 DERIVED: Final = "a column of a derived table"
 """The name of a column of which it is not said where its values come from."""
 OBJECTS_BETWEEN_COLLECTIONS: Final = 300_000
@@ -344,21 +341,17 @@ def errs(pair: Pair, schema: Schema, given: Answers) -> bool:
     )
 
 
+def prepare() -> None:
+    """Let a process do nothing but check."""
+    logging.disable(logging.CRITICAL)
+    gc.freeze()
+    gc.set_threshold(OBJECTS_BETWEEN_COLLECTIONS)
+
+
 def check(job: Job) -> Found:
     """Draw pairs over one schema, and run those that are proved."""
-    logging.disable(logging.CRITICAL)
-    if not gc.get_freeze_count():
-        gc.freeze()
-        gc.set_threshold(OBJECTS_BETWEEN_COLLECTIONS)
     rng = random.Random(job.seed)  # noqa: S311 - for tests, not for secrets
-    themed = False
-    if job.only:
-        themed = True
-    elif not job.equal:
-        style = rng.random()
-        if style < OLD_SHARE:
-            return check_old(job, rng)
-        themed = style < OLD_SHARE + THEMED_SHARE
+    themed = bool(job.only) or (not job.equal and rng.random() < THEMED_SHARE)
     schema = random_schema(rng, unique=0.3 if themed else 0.12)
     if not job.only and rng.random() < 0.3:  # nothing but columns is known
         schema = tuple(
@@ -435,43 +428,6 @@ def by_theme(job: Job, schema: Schema, dialect: str | None, rng: random.Random) 
                     other, names = found[0].sql(dialect), (theme, *found[1])
             two = (first, other) if rng.random() < 0.5 else (other, first)
             yield Pair(*two, names, reordered)
-
-
-def check_old(job: Job, rng: random.Random) -> Found:
-    """Draw pairs as for the tests of proofs."""
-    strict = rng.random() < 0.5
-    known = {
-        table: {
-            name: kind + (" NOT NULL" if strict and name in queries.NOT_NULL[table] else "")
-            for name, kind in columns.items()
-        }
-        for table, columns in queries.TABLES.items()
-    }
-    keys = {"users": ("id",), "orders": (), "items": ("oid", "sku")}
-    schema = tuple(
-        Table(
-            table,
-            tuple(
-                Column(
-                    name,
-                    kind,
-                    nullable="NOT NULL" not in known[table][name],
-                    values=queries.TEXTS if kind == "text" else (),
-                )
-                for name, kind in columns.items()
-            ),
-            keys[table] if strict else (),
-        )
-        for table, columns in queries.TABLES.items()
-    )
-    pairs: list[Pair] = []
-    while len(pairs) < PAIRS_A_BATCH:
-        sound = rng.random() < 0.6
-        first, second = queries.pair(rng, sound=sound)
-        if kept(first, rng):
-            pairs.append(Pair(first, second, ("drawn equal" if sound else "drawn alike",)))
-    read = read_schema(known, queries.KEYS if strict else None, "sqlite")
-    return decided(job, pairs, read, schema, "sqlite", shown=schema_text(schema))
 
 
 def decided(
@@ -579,8 +535,8 @@ def cross_run(
                 error = next(error for error in answers if isinstance(error, Exception))
                 found.errors[f"{given.engine}: {error}"[:100].splitlines()[0]] += 1
                 continue
-            if pair in wrong or TIES in verdict.assumptions:
-                continue  # each of several results is right
+            if pair in wrong:
+                continue
             if not keeps_to(given.rows, schema, verdict.assumptions):
                 continue
             found.n_runs += 1
@@ -609,15 +565,19 @@ def tied(pair: Pair, schema: str, dialect: str | None, rows: Rows) -> bool:
 
 
 def keeps_to(rows: Rows, schema: Schema, assumptions: Iterable[str]) -> bool:
-    """Say whether the columns that a proof takes to hold numbers hold no text."""
-    named = {said.removesuffix(HOLDS_NUMBERS) for said in assumptions if HOLDS_NUMBERS in said}
-    return not any(
-        isinstance(row[i], str)
-        for table in schema
-        for i, column in enumerate(table.columns)
-        if column.kind == "int" and not named.isdisjoint((DERIVED, f"{table.name}.{column.name}"))
-        for row in rows[table.name]
-    )
+    """Say whether columns of numbers hold what a proof takes them to hold."""
+    for said, others in ASSUMED.items():
+        named = {text.removesuffix(said) for text in assumptions if text.endswith(said)}
+        places = [
+            (table.name, i)
+            for table in schema
+            for i, column in enumerate(table.columns)
+            if column.kind == "int"
+            and not named.isdisjoint((DERIVED, f"{table.name}.{column.name}"))
+        ]
+        if any(isinstance(row[i], others) for table, i in places for row in rows[table]):
+            return False
+    return True
 
 
 def described(pair: Pair, dialect: str | None, shown: str) -> str:
@@ -691,9 +651,10 @@ def main() -> int:
 def results(waiting: Iterator[Job], n_processes: int) -> Iterator[Found]:
     """Yield what comes out of jobs, as it comes."""
     if n_processes == 1:
+        prepare()
         yield from map(check, waiting)
         return
-    with ProcessPoolExecutor(n_processes) as pool:
+    with ProcessPoolExecutor(n_processes, initializer=prepare) as pool:
         running: set[Future[Found]] = set()
         try:
             while True:

@@ -1,21 +1,30 @@
-"""Pairs of random queries, drawn as for the tests of proofs, which read the same tables."""
+"""Pairs of random queries over the tables of one random schema."""
 
 from __future__ import annotations
 
 import random
-import sys
 from collections.abc import Iterator
-from pathlib import Path
+from typing import Final
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+from sqlglot import parse_one
 
-from sql_queries import KEYS, NOT_NULL, TABLES, TEXTS, pair
+from benchmarks.random_sql import random_queries, random_schema
+from benchmarks.rewrites import rewritten
 
-__all__ = ["KEYS", "NOT_NULL", "TABLES", "TEXTS", "pair", "pairs"]
+SEED: Final = 1
+SCHEMA: Final = random_schema(random.Random(SEED))  # noqa: S311 - no secrets
+TABLES: Final = {
+    table.name: {column.name: column.kind for column in table.columns} for table in SCHEMA
+}
 
 
 def pairs(n: int) -> Iterator[tuple[str, str]]:
     """Draw pairs, three of five of which are two ways to write one query."""
-    rng = random.Random(1)  # noqa: S311 - no secrets
-    for _ in range(n):
-        yield pair(rng, sound=rng.random() < 0.6)
+    rng = random.Random(SEED)  # noqa: S311 - no secrets
+    made = random_queries(SCHEMA, rng)
+    while n:
+        tree = parse_one(next(made))
+        found = rewritten(tree, rng, sound=rng.random() < 0.6)
+        if found is not None:
+            yield tree.sql(), found[0].sql()
+            n -= 1

@@ -766,7 +766,8 @@ def compare_reports(
             began. Otherwise verdicts wait until it has all cases of the baseline.
 
     Returns:
-        A frozen `Comparison`.
+        A frozen `Comparison`. Read *suite*, which has the verdict, *regressions* and
+        *single_cases* first.
 
     Raises:
         InputError: If a side is empty, a score is outside ``[0, 1]``, no case or no metric is in

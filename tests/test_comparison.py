@@ -573,7 +573,7 @@ def test_cases_left_out_bound_the_change() -> None:
     words = "between -0.60 and +0.20 (3 of 5 cases not scored); the others -0.5 ["
     for text in (str(result), str(result.suite)):
         assert f", {words}" in text
-    assert ">-0.600 to +0.200<" in result._repr_html_()
+    assert ">between -0.60 and +0.20<" in result._repr_html_()
     assert compare_reports(before, before, metrics=["column_accuracy"]).suite.delta_bounds is None
 
 

@@ -523,7 +523,7 @@ def test_code_scores_of_unknown_outcomes() -> None:
     assert report.unknown == {"m": {"a": ((0.5, 1.0),)}}
     assert report.for_model("m") == report
     assert (
-        "pass@1 = 0 [0, 0.99] (between 0 and 0.25), mean code score 0.4375 (between 0.3438"
+        "pass@1 = 0 [0, 0.99] (between 0 and 0.25), mean code score 0.4375 (between 0.34 and "
         in str(report)
     )
     sample = CodeSample(case_id="b", model="m", compiled=True, passed=None)

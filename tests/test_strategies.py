@@ -24,6 +24,7 @@ from record_types import RECORDS
 
 import scorekit
 from scorekit import InputError, Judge, MissingExtraError, Record, Tally, strategies
+from scorekit.records import SCREEN
 
 FEW = settings(max_examples=15, suppress_health_check=[HealthCheck.too_slow])
 UNSHRUNK = settings(
@@ -63,6 +64,9 @@ def test_records_travel(name: str, data: st.DataObject) -> None:
         text = json.dumps(value.to_dict(), allow_nan=False)
         assert type(value).from_dict(json.loads(text)) == value
         assert pickle.loads(pickle.dumps(value)) == value
+    if isinstance(value, Record) and kind.__repr__ is Record.__repr__:  # no input of users
+        assert len(repr(value)) <= SCREEN
+        assert str(value).splitlines()[0] != name
     if isinstance(value, Judge):
         request = data.draw(strategies.judge_requests())
         assert outcome(value, request) == outcome(value, request)

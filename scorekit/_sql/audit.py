@@ -87,6 +87,7 @@ class Audited(NamedTuple):
 
 def audit(sql: str, schema: SqlSchema | None, dialect: str) -> Audited:
     """Return what is wrong with a query of a dialect, which its database runs."""
+    schema = schema and schema.with_unique_targets()
     try:
         check_short((sql,))
         pair = read_pair((sql, sql), dialect)

@@ -60,6 +60,16 @@ class SqlSchema:
         """Whether a table or a column that is not here does not exist."""
         return self.given and not self.unread
 
+    def with_unique_targets(self) -> SqlSchema:
+        """Return the schema in which what a foreign key points to is unique, as SQL demands."""
+        unique = dict(self.unique)
+        for reference in self.references:
+            table, columns = reference.other, reference.others
+            known = (*self.keys.get(table, ()), *(one.columns for one in unique.get(table, ())))
+            if all({*columns} != {*one} for one in known):
+                unique[table] = (*unique.get(table, ()), Unique(columns))
+        return attrs.evolve(self, unique=FrozenMapping(unique))
+
     def find(self, name: str) -> str | None:
         """
         Return the table that a name in a query means, None where that is not certain.
