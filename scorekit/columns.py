@@ -77,9 +77,10 @@ def column_accuracy(
         dialect: The dialect of the SQL, by sqlglot's name for it; None to try several.
 
     Returns:
-        A frozen `ColumnAccuracy`.  Where a column cannot be attributed to a table the score is
-        0.0 and *error* says why; see its kinds in the documentation.  The same text twice scores
-        1.0, also where the names of its columns are not known.
+        A frozen `ColumnAccuracy`. Where a column cannot be attributed to a table the score is 0.0
+        and *error* says why; see its kinds in the documentation. The same text twice scores 1.0,
+        also where the names of its columns are not known. Read *score*, *missing* and *unexpected*
+        first.
 
     Raises:
         InputError: If sqlglot does not know the *dialect*, *expected* is a string that is not SQL
