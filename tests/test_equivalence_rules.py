@@ -989,6 +989,7 @@ NEAR: dict[str, Sequence[str]] = {
         "SELECT a FROM n UNION ALL SELECT pay FROM e WHERE 1 = 0 UNION ALL SELECT t FROM v",
     ],
     "UNION arms over the same tables merged": [
+        "(SELECT a FROM n EXCEPT SELECT b FROM n) UNION SELECT pay FROM e",
         "SELECT a FROM n WHERE b > 1 UNION ALL SELECT a FROM n WHERE a < 2",
         "SELECT a FROM n WHERE b > 1 EXCEPT SELECT a FROM n WHERE a < 2",
         "SELECT a FROM n WHERE b > 1 UNION SELECT b FROM n WHERE b > 1",
@@ -1066,6 +1067,7 @@ NEAR: dict[str, Sequence[str]] = {
         "SELECT id, (SELECT COUNT(*) FROM n WHERE n.a = d.id) FROM d",
     ],
     "condition of a subquery known around it removed": [
+        "SELECT id FROM d WHERE size > 1 AND EXISTS (SELECT a FROM n EXCEPT SELECT d.size)",
         "SELECT id FROM e WHERE NOT EXISTS (SELECT 1 FROM e x WHERE (x.boss = e.boss OR x.boss IS NULL AND e.boss IS NULL) AND x.pay > e.pay)",
         "SELECT id FROM e WHERE pay IS NOT NULL AND NOT EXISTS (SELECT 1 FROM e x WHERE (x.pay IS NULL OR x.boss IS NULL) AND x.rank > e.rank)",
         "SELECT id, (SELECT COUNT(*) FROM n WHERE n.a = d.id AND d.id > 1) FROM d WHERE size > 1",
@@ -1145,6 +1147,8 @@ NEAR: dict[str, Sequence[str]] = {
         "SELECT id FROM d WHERE size = (SELECT COUNT(*) FROM n GROUP BY b ORDER BY COUNT(*) LIMIT 1)",
     ],
     "redundant EXISTS removed": [
+        "SELECT id FROM e WHERE boss IS NOT NULL AND EXISTS (SELECT a FROM n EXCEPT SELECT e.boss)",
+        "SELECT id FROM e WHERE boss IS NOT NULL AND (SELECT SUM(x.pay) + 1 FROM e x WHERE x.boss = e.boss) > 1",
         "SELECT id FROM e WHERE boss IS NOT NULL AND (SELECT COUNT(*) FROM e x WHERE x.boss = e.boss) < 2",
         "SELECT id FROM e WHERE boss IS NOT NULL AND NOT EXISTS (SELECT 1 FROM n WHERE n.a = e.boss)",
         "SELECT id FROM e WHERE boss IS NOT NULL AND EXISTS (SELECT MAX(a) FROM n WHERE n.a = e.boss)",

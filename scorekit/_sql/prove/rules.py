@@ -948,13 +948,13 @@ def _without_repeats(select: Select, view: View) -> Select | None:
     if not repeats(select, view):
         return select
     aggregates = aggregates_in(select)
-    if len(select.tables) != 1 or not all(agg == ROWS or is_blind(agg) for agg in aggregates):
+    sources = local_sources(select.tables)
+    if len(sources) != 1 or not all(agg == ROWS or is_blind(agg) for agg in aggregates):
         return None
-    (table,) = select.tables
-    key = view.key(table.source, lambda key: len(key) == 1) if isinstance(table, Scan) else None
+    key = view.key(sources[0], lambda key: len(key) == 1)
     if key is None or not aggregates:
         return None
-    counted_once = Aggregate("count", Column(table.source, *key), distinct=True)
+    counted_once = Aggregate("count", Column(sources[0], *key), distinct=True)
     return of_groups(select, {ROWS: counted_once})
 
 
@@ -1415,11 +1415,13 @@ def known_around(select: Select, view: View) -> Node | None:
             own = local_sources(query.tables)
             rows = view.rows(select.tables, (c for c in conditions if c is not part))
             for condition in conjuncts(query.where):
-                if condition.sources and not uses(condition, own) and rows.implies(condition):
+                # spelling: of other conditions nothing is known here
+                if not uses(condition, own) and rows.implies(condition):
                     kept = conjunction(c for c in conjuncts(query.where) if c != condition)
                     return replaced(select, {query: attrs.evolve(query, where=kept)})
                 for test in outermost(condition, IsNull):
-                    if test.sources and not uses(test, own) and rows.never_null(test.operand):
+                    # spelling: of other tests nothing is known here
+                    if not uses(test, own) and rows.never_null(test.operand):
                         return replaced(select, {query: replaced(query, {test: FALSE})})
     return None
 
@@ -1898,7 +1900,7 @@ def _is_two(count: tuple[str, Select, Aggregate, int] | None) -> bool:
 
 
 def _compared_outside(found: Select) -> list[Scalar]:
-    """Return that no column around a query is NULL with which it compares all rows it finds."""
+    """Return that nothing around a query is NULL with which it compares all rows that it finds."""
     own = local_sources(found.tables)
     sides = (
         side
@@ -1906,7 +1908,7 @@ def _compared_outside(found: Select) -> list[Scalar]:
         if isinstance(condition, Comparison)
         for side in (condition.left, condition.right)
     )
-    return [Not(IsNull(one)) for one in sides if isinstance(one, Column) and one.source not in own]
+    return [Not(IsNull(side)) for side in sides if not uses(side, own)]
 
 
 def _witness(
@@ -2279,10 +2281,7 @@ def merged_arms(query: SetOperation, _: View) -> Node | None:
             names = dict(zip(*(local_sources(one.tables) for one in (arm, first)), strict=True))
             either = Or((first.where, replaced(arm.where, names)))
             merged[alike] = attrs.evolve(first, where=either)
-    if len(merged) == len(query.arms):
-        return None
-    arms = tuple(merged.values())
-    return attrs.evolve(query, arms=arms) if len(arms) > 1 else as_distinct(arms[0])
+    return attrs.evolve(query, arms=tuple(merged.values()))
 
 
 @rule("INTERSECT or EXCEPT to EXISTS", SetOperation)
