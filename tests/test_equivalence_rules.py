@@ -844,6 +844,7 @@ NEAR: dict[str, Sequence[str]] = {
         "SELECT x.pay FROM (e x LEFT JOIN d ON d.id = x.boss) JOIN n ON n.a = x.id JOIN n z ON n.b = z.b",
     ],
     "EXISTS to join": [
+        "SELECT COUNT(*) WHERE EXISTS (SELECT 1 FROM n WHERE n.a > 1)",
         "SELECT COUNT(*) FROM n WHERE EXISTS (SELECT 1 FROM e WHERE e.pay = n.a)",
         "SELECT COUNT(*), SUM(pay) FROM e WHERE EXISTS (SELECT 1 FROM n WHERE n.a = e.pay)",
         "SELECT COUNT(*) FROM e, d WHERE EXISTS (SELECT 1 FROM n WHERE n.a = e.pay)",
@@ -1067,7 +1068,7 @@ NEAR: dict[str, Sequence[str]] = {
         "SELECT id, (SELECT COUNT(*) FROM n WHERE n.a = d.id) FROM d",
     ],
     "condition of a subquery known around it removed": [
-        "SELECT id FROM d WHERE size > 1 AND EXISTS (SELECT a FROM n EXCEPT SELECT d.size)",
+        "SELECT id FROM d WHERE size > 1 AND EXISTS (SELECT a FROM n EXCEPT ALL SELECT d.size)",
         "SELECT id FROM e WHERE NOT EXISTS (SELECT 1 FROM e x WHERE (x.boss = e.boss OR x.boss IS NULL AND e.boss IS NULL) AND x.pay > e.pay)",
         "SELECT id FROM e WHERE pay IS NOT NULL AND NOT EXISTS (SELECT 1 FROM e x WHERE (x.pay IS NULL OR x.boss IS NULL) AND x.rank > e.rank)",
         "SELECT id, (SELECT COUNT(*) FROM n WHERE n.a = d.id AND d.id > 1) FROM d WHERE size > 1",
@@ -1147,8 +1148,7 @@ NEAR: dict[str, Sequence[str]] = {
         "SELECT id FROM d WHERE size = (SELECT COUNT(*) FROM n GROUP BY b ORDER BY COUNT(*) LIMIT 1)",
     ],
     "redundant EXISTS removed": [
-        "SELECT id FROM e WHERE boss IS NOT NULL AND EXISTS (SELECT a FROM n EXCEPT SELECT e.boss)",
-        "SELECT id FROM e WHERE boss IS NOT NULL AND (SELECT SUM(x.pay) + 1 FROM e x WHERE x.boss = e.boss) > 1",
+        "SELECT id FROM e WHERE boss IS NOT NULL AND EXISTS (SELECT a FROM n EXCEPT ALL SELECT e.boss)",
         "SELECT id FROM e WHERE boss IS NOT NULL AND (SELECT COUNT(*) FROM e x WHERE x.boss = e.boss) < 2",
         "SELECT id FROM e WHERE boss IS NOT NULL AND NOT EXISTS (SELECT 1 FROM n WHERE n.a = e.boss)",
         "SELECT id FROM e WHERE boss IS NOT NULL AND EXISTS (SELECT MAX(a) FROM n WHERE n.a = e.boss)",

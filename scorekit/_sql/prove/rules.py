@@ -948,14 +948,10 @@ def _without_repeats(select: Select, view: View) -> Select | None:
     if not repeats(select, view):
         return select
     aggregates = aggregates_in(select)
-    sources = local_sources(select.tables)
-    if len(sources) != 1 or not all(agg == ROWS or is_blind(agg) for agg in aggregates):
+    key = _only_key(select, view) if aggregates else []
+    if len(key) != 1 or not all(agg == ROWS or is_blind(agg) for agg in aggregates):
         return None
-    key = view.key(sources[0], lambda key: len(key) == 1)
-    if key is None or not aggregates:
-        return None
-    counted_once = Aggregate("count", Column(sources[0], *key), distinct=True)
-    return of_groups(select, {ROWS: counted_once})
+    return of_groups(select, {ROWS: Aggregate("count", *key, distinct=True)})
 
 
 # Derived tables.
@@ -1833,8 +1829,8 @@ def found_rows(select: Select, view: View) -> Node | None:
 
 def _only_key(select: Select, view: View) -> list[Column]:
     """Return the key of the only table of a SELECT, if it is a base table with one."""
-    table, *others = select.tables
-    if others or not isinstance(table, Scan):
+    (table,) = select.tables if len(select.tables) == 1 else (None,)
+    if not isinstance(table, Scan):
         return []
     key = [Column(table.source, name) for name in view.key(table.source) or ()]
     return key if all(view.never_null(one, select.tables) for one in key) else []
