@@ -151,21 +151,18 @@ def test_without_a_dialect_a_form_holds_in_all() -> None:
     assert decided("WHERE n * 3 <= 4.5", "WHERE n <= 1.5", None).verdict != "proved"
 
 
-@pytest.mark.parametrize(
-    ("first", "second", "dialect", "rests"),
-    [
-        ("WHERE x > 5 AND x > 3", "WHERE x > 5", "sqlite", ()),
-        ("WHERE x - 1 > 5", "WHERE x > 6", "sqlite", (OVERFLOW, "t.x holds whole numbers")),
-        ("WHERE x - 1 > 5", "WHERE x > 6", "duckdb", (OVERFLOW,)),
-        ("WHERE n - 1 > 5", "WHERE n > 6", "postgres", (OVERFLOW, "t.n holds numbers")),  # not NaN
-        ("WHERE n - 1 > 5", "WHERE n > 6", "mysql", (OVERFLOW,)),
-        ("WHERE x > 2 + 3", "WHERE x > 5", "postgres", ()),
-        ("f", "f * 1.0", "sqlite", (ROUNDED, OVERFLOW, "t.f holds numbers")),
-        ("SUM(f) / 3", "SUM(f / 3)", "postgres", (ROUNDED, OVERFLOW)),
-        ("COUNT(CASE WHEN x > 1 THEN 1 END) * 1.0 / COUNT(*)", "AVG(CASE WHEN x > 1 THEN 1 ELSE 0 END)", "postgres", (NO_ZERO, OVERFLOW)),
-        ("COUNT(CASE WHEN x > 1 THEN 1 END) * 1.0 / COUNT(*)", "AVG(CASE WHEN x > 1 THEN 1 ELSE 0 END)", "sqlite", (OVERFLOW,)),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("first", "second", "dialect", "rests"), [
+    ("WHERE x > 5 AND x > 3", "WHERE x > 5", "sqlite", ()),
+    ("WHERE x - 1 > 5", "WHERE x > 6", "sqlite", (OVERFLOW, "t.x holds whole numbers")),
+    ("WHERE x - 1 > 5", "WHERE x > 6", "duckdb", (OVERFLOW,)),
+    ("WHERE n - 1 > 5", "WHERE n > 6", "postgres", (OVERFLOW, "t.n holds numbers")),  # not NaN
+    ("WHERE n - 1 > 5", "WHERE n > 6", "mysql", (OVERFLOW,)),
+    ("WHERE x > 2 + 3", "WHERE x > 5", "postgres", ()),
+    ("f", "f * 1.0", "sqlite", (ROUNDED, OVERFLOW, "t.f holds numbers")),
+    ("SUM(f) / 3", "SUM(f / 3)", "postgres", (ROUNDED, OVERFLOW)),
+    ("COUNT(CASE WHEN x > 1 THEN 1 END) * 1.0 / COUNT(*)", "AVG(CASE WHEN x > 1 THEN 1 ELSE 0 END)", "postgres", (NO_ZERO, OVERFLOW)),
+    ("COUNT(CASE WHEN x > 1 THEN 1 END) * 1.0 / COUNT(*)", "AVG(CASE WHEN x > 1 THEN 1 ELSE 0 END)", "sqlite", (OVERFLOW,)),
+])  # fmt: skip
 def test_a_form_says_what_it_rests_on(
     first: str, second: str, dialect: str, rests: tuple[str, ...]
 ) -> None:

@@ -281,16 +281,13 @@ def test_a_mean_is_no_quotient_where_its_database_divides_otherwise(
         assert (result.verdict == "proved") is proved, result
 
 
-@pytest.mark.parametrize(
-    ("first", "second", "proved"),
-    [
-        ("pay, id FROM e WHERE rank > 1", "id, pay FROM e WHERE NOT rank <= 1", True),
-        ("d_id, MAX(id) FROM e WHERE rank > 1 GROUP BY d_id", "MAX(id), d_id FROM e WHERE rank > 1 AND rank > 0 GROUP BY d_id", True),
-        ("id, pay, rank FROM e WHERE pay = rank AND rank > 1", "pay, rank, id FROM e WHERE pay = rank AND pay > 1", True),
-        ("id, pay, pay FROM e WHERE rank > 1", "id, id, pay FROM e WHERE NOT rank <= 1", False),
-        ("pay, boss FROM e WHERE rank > 1", "boss, rank FROM e WHERE NOT rank <= 1", False),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("first", "second", "proved"), [
+    ("pay, id FROM e WHERE rank > 1", "id, pay FROM e WHERE NOT rank <= 1", True),
+    ("d_id, MAX(id) FROM e WHERE rank > 1 GROUP BY d_id", "MAX(id), d_id FROM e WHERE rank > 1 AND rank > 0 GROUP BY d_id", True),
+    ("id, pay, rank FROM e WHERE pay = rank AND rank > 1", "pay, rank, id FROM e WHERE pay = rank AND pay > 1", True),
+    ("id, pay, pay FROM e WHERE rank > 1", "id, id, pay FROM e WHERE NOT rank <= 1", False),
+    ("pay, boss FROM e WHERE rank > 1", "boss, rank FROM e WHERE NOT rank <= 1", False),
+])  # fmt: skip
 def test_columns_are_put_in_order_where_their_order_is_ignored(
     first: str, second: str, *, proved: bool
 ) -> None:
@@ -336,15 +333,12 @@ def test_a_text_is_no_row_number() -> None:
     assert sql_equivalence(*pair, schema=SCHEMA, dialect="sqlite").verdict == "refuted"
 
 
-@pytest.mark.parametrize(
-    ("time", "dialect", "assumed"),
-    [
-        ("c", "sqlite", ("n.c holds ISO dates",)),
-        ("'now'", "sqlite", ("both queries are run at one moment",)),
-        ("'now'", "mysql", None),
-        ("'now', 'localtime'", "sqlite", None),
-    ],
-)
+@pytest.mark.parametrize(("time", "dialect", "assumed"), [
+    ("c", "sqlite", ("n.c holds ISO dates",)),
+    ("'now'", "sqlite", ("both queries are run at one moment",)),
+    ("'now'", "mysql", None),
+    ("'now', 'localtime'", "sqlite", None),
+])  # fmt: skip
 def test_the_time_of_day_is_one(time: str, dialect: str, assumed: tuple[str, ...] | None) -> None:
     """In SQLite the clock stands still while a query is run; no clock tells a given time."""
     query = "SELECT a FROM n WHERE STRFTIME('%Y', {}) > '2000' AND {}"
@@ -365,17 +359,14 @@ def test_a_function_of_a_time_that_is_null_is_null() -> None:
 TIED = "of rows that tie at LIMIT any may be taken"
 
 
-@pytest.mark.parametrize(
-    ("first", "second"),
-    [
-        ("e", "e WHERE rank IS NOT NULL"),
-        ("e JOIN d ON e.d_id = d.id", "d JOIN e ON d.id = e.d_id"),
-        ("e JOIN d ON e.d_id = d.id", "e LEFT JOIN d ON d.id = e.d_id"),
-        ("e JOIN d ON e.boss = d.id WHERE d.size IN (1, 2)", "e LEFT JOIN d ON e.boss = d.id WHERE d.size = 1 OR d.size = 2"),
-        ("e LEFT JOIN d ON e.boss = d.id WHERE d.size IS NOT NULL", "e LEFT JOIN d ON e.boss = d.id WHERE CASE WHEN d.size IS NULL THEN 0 ELSE 1 END = 1"),
-        ("(SELECT DISTINCT id, pay, rank FROM e) e", "e"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("first", "second"), [
+    ("e", "e WHERE rank IS NOT NULL"),
+    ("e JOIN d ON e.d_id = d.id", "d JOIN e ON d.id = e.d_id"),
+    ("e JOIN d ON e.d_id = d.id", "e LEFT JOIN d ON d.id = e.d_id"),
+    ("e JOIN d ON e.boss = d.id WHERE d.size IN (1, 2)", "e LEFT JOIN d ON e.boss = d.id WHERE d.size = 1 OR d.size = 2"),
+    ("e LEFT JOIN d ON e.boss = d.id WHERE d.size IS NOT NULL", "e LEFT JOIN d ON e.boss = d.id WHERE CASE WHEN d.size IS NULL THEN 0 ELSE 1 END = 1"),
+    ("(SELECT DISTINCT id, pay, rank FROM e) e", "e"),
+])  # fmt: skip
 def test_what_does_not_change_the_rows_does_not_change_what_a_limit_may_take(
     first: str, second: str
 ) -> None:
@@ -396,23 +387,20 @@ def test_the_same_groups_in_the_same_order_are_the_same_first_one() -> None:
     assert {TIED, "s (id) is a key"} <= {*result.assumptions}
 
 
-@pytest.mark.parametrize(
-    ("first", "second", "proved"),
-    [
-        ("SELECT id FROM d WHERE size IN (SELECT pay FROM e WHERE pay > 1 ORDER BY rank LIMIT 1)", "SELECT id FROM d WHERE size IN (SELECT pay FROM e WHERE NOT pay <= 1 ORDER BY rank LIMIT 1)", True),
-        ("SELECT x.pay, y.pay FROM (SELECT pay FROM e LIMIT 1) x, (SELECT pay FROM e LIMIT 1) y", "WITH w AS (SELECT pay FROM e LIMIT 1) SELECT x.pay, y.pay FROM w x, w y", False),
-        ("SELECT x.pay, y.pay FROM (SELECT pay FROM e LIMIT 1) x, (SELECT pay FROM e LIMIT 1) y", "SELECT x.pay, x.pay FROM (SELECT pay FROM e LIMIT 1) x", False),
-        ("SELECT id FROM d WHERE size = (SELECT pay FROM e LIMIT 1) AND id = (SELECT pay FROM e LIMIT 1)", "SELECT id FROM d WHERE size = (SELECT pay FROM e LIMIT 1) AND id = size", False),
-        ("SELECT d.id, x.pay FROM d, (SELECT pay FROM e LIMIT 1) x UNION ALL SELECT n.a, y.pay FROM n, (SELECT pay FROM e LIMIT 1) y", "SELECT z.v, x.pay FROM (SELECT id AS v FROM d UNION ALL SELECT a FROM n) z, (SELECT pay FROM e LIMIT 1) x", False),
-        ("SELECT (SELECT MIN(x.a) FROM (SELECT a FROM n LIMIT 2) x), (SELECT MAX(x.a) FROM (SELECT a FROM n LIMIT 2) x)", "SELECT x.p, x.q FROM (SELECT MIN(a) AS p, MAX(a) AS q FROM (SELECT a FROM n LIMIT 2) y) x, (SELECT COUNT(*) AS k FROM n) z", False),
-        ("SELECT pay, rank FROM (SELECT pay, rank FROM e ORDER BY pay) x ORDER BY rank LIMIT 1", "SELECT pay, rank FROM e ORDER BY rank LIMIT 1", False),
-        ("SELECT pay FROM e ORDER BY rank LIMIT 1", "SELECT pay FROM e ORDER BY rank LIMIT 1 OFFSET 1", False),
-        ("SELECT pay FROM e ORDER BY rank LIMIT 1", "SELECT pay FROM e ORDER BY rank DESC LIMIT 1", False),
-        ("SELECT pay FROM e LIMIT 1", "SELECT pay FROM e ORDER BY rank LIMIT 1", False),
-        ("SELECT pay FROM e LIMIT 1 + 0", "SELECT pay FROM e LIMIT 1", False),
-        ("SELECT pay FROM e LIMIT -1", "SELECT pay FROM e", False),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("first", "second", "proved"), [
+    ("SELECT id FROM d WHERE size IN (SELECT pay FROM e WHERE pay > 1 ORDER BY rank LIMIT 1)", "SELECT id FROM d WHERE size IN (SELECT pay FROM e WHERE NOT pay <= 1 ORDER BY rank LIMIT 1)", True),
+    ("SELECT x.pay, y.pay FROM (SELECT pay FROM e LIMIT 1) x, (SELECT pay FROM e LIMIT 1) y", "WITH w AS (SELECT pay FROM e LIMIT 1) SELECT x.pay, y.pay FROM w x, w y", False),
+    ("SELECT x.pay, y.pay FROM (SELECT pay FROM e LIMIT 1) x, (SELECT pay FROM e LIMIT 1) y", "SELECT x.pay, x.pay FROM (SELECT pay FROM e LIMIT 1) x", False),
+    ("SELECT id FROM d WHERE size = (SELECT pay FROM e LIMIT 1) AND id = (SELECT pay FROM e LIMIT 1)", "SELECT id FROM d WHERE size = (SELECT pay FROM e LIMIT 1) AND id = size", False),
+    ("SELECT d.id, x.pay FROM d, (SELECT pay FROM e LIMIT 1) x UNION ALL SELECT n.a, y.pay FROM n, (SELECT pay FROM e LIMIT 1) y", "SELECT z.v, x.pay FROM (SELECT id AS v FROM d UNION ALL SELECT a FROM n) z, (SELECT pay FROM e LIMIT 1) x", False),
+    ("SELECT (SELECT MIN(x.a) FROM (SELECT a FROM n LIMIT 2) x), (SELECT MAX(x.a) FROM (SELECT a FROM n LIMIT 2) x)", "SELECT x.p, x.q FROM (SELECT MIN(a) AS p, MAX(a) AS q FROM (SELECT a FROM n LIMIT 2) y) x, (SELECT COUNT(*) AS k FROM n) z", False),
+    ("SELECT pay, rank FROM (SELECT pay, rank FROM e ORDER BY pay) x ORDER BY rank LIMIT 1", "SELECT pay, rank FROM e ORDER BY rank LIMIT 1", False),
+    ("SELECT pay FROM e ORDER BY rank LIMIT 1", "SELECT pay FROM e ORDER BY rank LIMIT 1 OFFSET 1", False),
+    ("SELECT pay FROM e ORDER BY rank LIMIT 1", "SELECT pay FROM e ORDER BY rank DESC LIMIT 1", False),
+    ("SELECT pay FROM e LIMIT 1", "SELECT pay FROM e ORDER BY rank LIMIT 1", False),
+    ("SELECT pay FROM e LIMIT 1 + 0", "SELECT pay FROM e LIMIT 1", False),
+    ("SELECT pay FROM e LIMIT -1", "SELECT pay FROM e", False),
+])  # fmt: skip
 def test_a_query_chooses_once_among_rows_that_tie(
     first: str, second: str, *, proved: bool
 ) -> None:
@@ -435,17 +423,14 @@ def test_more_ties_are_told_from_fewer() -> None:
 
 
 @pytest.mark.parametrize("dialect", ["sqlite", "mysql"])
-@pytest.mark.parametrize(
-    ("first", "second", "equal"),
-    [
-        ("SUM(CASE WHEN d.id >= 0 THEN d.size ELSE 0 END) / COUNT(d.id) FROM n LEFT JOIN d ON n.a = d.id", "SUM(CASE WHEN d.id >= 0 THEN d.size ELSE 0 END) / COUNT(d.id) FROM n JOIN d ON n.a = d.id", False),
-        ("SUM(CASE WHEN pay = 1 THEN 1 ELSE 0 END) FROM e WHERE pay IS NOT NULL", "SUM(CASE WHEN pay = 1 THEN 1 ELSE 0 END) FROM e", False),
-        ("COALESCE(COUNT(d.id) - SUM(CASE WHEN d.id >= 0 THEN d.size ELSE 0 END), 0) FROM n LEFT JOIN d ON n.a = d.id", "COALESCE(COUNT(d.id) - SUM(CASE WHEN d.id >= 0 THEN d.size ELSE 0 END), 0) FROM n JOIN d ON n.a = d.id", False),
-        ("CASE WHEN SUM(CASE WHEN pay = 1 THEN 1 ELSE 0 END) >= 0 THEN 'y' ELSE 'n' END FROM e WHERE pay < 3", "CASE WHEN SUM(CASE WHEN pay = 1 THEN 1 ELSE 0 END) >= 0 THEN 'y' ELSE 'n' END FROM e", False),
-        ("SUM(CASE WHEN d.size = 1 THEN 1 ELSE 0 END) * 100 / COUNT(e.id) FROM e LEFT JOIN d ON e.boss = d.id", "SUM(CASE WHEN d.size = 1 THEN 1 ELSE 0 END) * 100 / COUNT(e.id) FROM e JOIN d ON e.boss = d.id", False),
-        ("AVG(CASE WHEN d.size = 1 THEN 1 ELSE 0 END) FROM e LEFT JOIN d ON e.boss = d.id", "AVG(CASE WHEN d.size = 1 THEN 1 ELSE 0 END) FROM e JOIN d ON e.boss = d.id", False),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("first", "second", "equal"), [
+    ("SUM(CASE WHEN d.id >= 0 THEN d.size ELSE 0 END) / COUNT(d.id) FROM n LEFT JOIN d ON n.a = d.id", "SUM(CASE WHEN d.id >= 0 THEN d.size ELSE 0 END) / COUNT(d.id) FROM n JOIN d ON n.a = d.id", False),
+    ("SUM(CASE WHEN pay = 1 THEN 1 ELSE 0 END) FROM e WHERE pay IS NOT NULL", "SUM(CASE WHEN pay = 1 THEN 1 ELSE 0 END) FROM e", False),
+    ("COALESCE(COUNT(d.id) - SUM(CASE WHEN d.id >= 0 THEN d.size ELSE 0 END), 0) FROM n LEFT JOIN d ON n.a = d.id", "COALESCE(COUNT(d.id) - SUM(CASE WHEN d.id >= 0 THEN d.size ELSE 0 END), 0) FROM n JOIN d ON n.a = d.id", False),
+    ("CASE WHEN SUM(CASE WHEN pay = 1 THEN 1 ELSE 0 END) >= 0 THEN 'y' ELSE 'n' END FROM e WHERE pay < 3", "CASE WHEN SUM(CASE WHEN pay = 1 THEN 1 ELSE 0 END) >= 0 THEN 'y' ELSE 'n' END FROM e", False),
+    ("SUM(CASE WHEN d.size = 1 THEN 1 ELSE 0 END) * 100 / COUNT(e.id) FROM e LEFT JOIN d ON e.boss = d.id", "SUM(CASE WHEN d.size = 1 THEN 1 ELSE 0 END) * 100 / COUNT(e.id) FROM e JOIN d ON e.boss = d.id", False),
+    ("AVG(CASE WHEN d.size = 1 THEN 1 ELSE 0 END) FROM e LEFT JOIN d ON e.boss = d.id", "AVG(CASE WHEN d.size = 1 THEN 1 ELSE 0 END) FROM e JOIN d ON e.boss = d.id", False),
+])  # fmt: skip
 def test_rows_that_add_nothing_to_a_sum(
     first: str, second: str, dialect: str, *, equal: bool
 ) -> None:
@@ -471,15 +456,12 @@ def test_sums_of_one_row_depend_on_columns_that_hold_numbers() -> None:
     assert (strict.verdict, strict.assumptions) == ("proved", ("e (id) is a key",))
 
 
-@pytest.mark.parametrize(
-    ("query", "proved"),
-    [
-        ("SELECT DISTINCT pay FROM e{} ORDER BY rank, pay LIMIT 2", False),
-        ("SELECT DISTINCT pay FROM e{} ORDER BY id LIMIT 2", False),
-        ("SELECT DISTINCT id, pay FROM e{} ORDER BY id LIMIT 2", True),
-        ("SELECT DISTINCT pay, rank FROM e{} ORDER BY rank, pay LIMIT 2", True),
-    ],
-)
+@pytest.mark.parametrize(("query", "proved"), [
+    ("SELECT DISTINCT pay FROM e{} ORDER BY rank, pay LIMIT 2", False),
+    ("SELECT DISTINCT pay FROM e{} ORDER BY id LIMIT 2", False),
+    ("SELECT DISTINCT id, pay FROM e{} ORDER BY id LIMIT 2", True),
+    ("SELECT DISTINCT pay, rank FROM e{} ORDER BY rank, pay LIMIT 2", True),
+])  # fmt: skip
 @pytest.mark.parametrize("dialect", [None, "sqlite", "duckdb"])
 def test_no_limit_after_distinct_in_an_order_of_other_columns(
     query: str, dialect: str | None, *, proved: bool

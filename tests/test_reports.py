@@ -230,8 +230,6 @@ code_report({"case_id": ["a"]}) -> TypeError: {NO_SAMPLES} {OF_A_TABLE}, got {'c
 code_report([SUITE[0], {}]) -> TypeError: samples[1] must be a CodeSample {OF_A_TABLE}, got {}
 code_report(SUITE, k=()) -> InputError: k must be a non-empty sequence of integers, got ()
 code_report(SUITE, k=(1, 0)) -> InputError: k[1] must be an integer >= 1, got 0
-code_report(SUITE, confidence_level=1.0)
-    -> InputError: confidence_level must be a number in (0, 1), got 1.0
 code_report(SUITE, insufficient="skip")
     -> InputError: insufficient must be one of 'raise', 'nan', 'drop', got 'skip'
 code_report(SUITE, k=(3,)) -> InputError: {SHORT}

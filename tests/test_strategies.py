@@ -11,6 +11,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from importlib.metadata import entry_points
+from itertools import permutations
 from typing import Any
 
 import pytest
@@ -109,6 +110,16 @@ def test_differences_come_with_clusters_and_without() -> None:
         settings=UNSHRUNK,
     )
     assert clustered.interval is None or clustered.interval.method == "clustered t"
+
+
+def _is_more(weights: scorekit.CodeWeights, one: str, other: str) -> bool:
+    return bool(getattr(weights, one) > getattr(weights, other))
+
+
+def test_weights_are_drawn_apart() -> None:
+    """Each may be larger than each other."""
+    for one, other in permutations(("compilation", "tests", "clippy"), 2):
+        find(strategies.code_weights(), partial(_is_more, one=one, other=other))
 
 
 @given(strategies.sample_counts(), strategies.suite_counts())
