@@ -499,7 +499,10 @@ class _Reader:
         outputs: _Names | None = {}
         for node in tree.expressions:
             names = self.output(node, scope, ctes)
-            outputs = None if outputs is None or names is None else outputs | names
+            if outputs is not None and names is not None:
+                outputs.update(names)
+            else:
+                outputs = None
         for clause, value in tree.args.items():
             if clause in ("with_", "from_", "joins", "laterals", "expressions"):
                 continue
