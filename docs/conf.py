@@ -219,8 +219,9 @@ class IndexOtherNames(SphinxTransform):
             start, _, words = paragraph.astext().rstrip(".").partition(": ")
             if start != "Also called":
                 continue
+            # a search shows what is not a main entry behind all others
             target = nodes.target("", "", ids=["also-called"])
-            entries = [("single", word, "also-called", "", None) for word in words.split(", ")]
+            entries = [("single", word, "also-called", "main", None) for word in words.split(", ")]
             paragraph.parent.insert(
                 paragraph.parent.index(paragraph), [index(entries=entries), target]
             )

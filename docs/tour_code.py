@@ -458,10 +458,9 @@ def is_second_better(evaluation: Evaluation) -> str:
         indented(hanging(comparison.to_text())),
         say(f"""
             By code score {second} {meaning}.  By pass@1, where a sample is right or wrong, the
-            change is {right.delta:+.2f} {ends(right.interval)}, {right.verdict}
-            (p={right.adjusted_p_value:.2g} after correction for two metrics).  Base decisions on
-            the suites, not on the list of tasks.  A CI job that allows no single task to get
-            worse would {gate}.
+            change is {right.delta:+.2f} {ends(right.interval)}, {right.verdict}, also after
+            correction for two metrics.  Base decisions on the suites, not on the list of tasks.
+            A CI job that allows no single task to get worse would {gate}.
         """),
     )
 

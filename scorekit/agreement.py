@@ -290,7 +290,8 @@ def judge_agreement(
         confidence_level: Level of the intervals, in ``(0, 1)``.
 
     Returns:
-        A frozen `JudgeAgreement`.
+        A frozen `JudgeAgreement`. Read *score* with its *interval*, *sensitivity* and
+        *specificity* first.
 
     Raises:
         InputError: If the columns are empty or differ in length, or a number is out of range.
@@ -401,7 +402,8 @@ def rater_agreement(
         confidence_level: Level of the intervals, in ``(0, 1)``.
 
     Returns:
-        A frozen `RaterAgreement`.
+        A frozen `RaterAgreement`. Read *score* with its *interval*, *n_items* and *n_left_out*
+        first.
 
     Raises:
         InputError: If there are fewer than two raters, their rows differ in length, no item has
@@ -509,7 +511,8 @@ def corrected_mean(
         confidence_level: Level of the interval, in ``(0, 1)``.
 
     Returns:
-        A frozen `CorrectedMean`.
+        A frozen `CorrectedMean`. Read *score* with its *interval*, *judge_mean* and *n_labeled*
+        first.
 
     Raises:
         InputError: If a column has fewer than 2 entries, the first two differ in length, a
@@ -521,8 +524,8 @@ def corrected_mean(
         >>> result = corrected_mean(
         ...     judge_labeled=judged, human=human, judge_unlabeled=[1] * 70 + [0] * 30
         ... )
-        >>> result.judge_mean, result.bias, round(result.score, 3)
-        (0.7, 0.25, 0.45)
+        >>> round(result.score, 2), str(result.interval), result.judge_mean  # it passes too many
+        (0.45, '[0.27, 0.63]', 0.7)
         >>> corrected_mean(judge_labeled=[1], human=[1], judge_unlabeled=[1, 0])
         Traceback (most recent call last):
         ...
@@ -657,7 +660,8 @@ def corrected_difference(
 
     Returns:
         A frozen `CorrectedDifference`. With labels for fewer than 25 tasks, or *clusters* with the
-        information of fewer equally large ones, it is that of the labels alone.
+        information of fewer equally large ones, it is that of the labels alone. Read *delta* with
+        its *interval*, *human_delta* and *n_labeled* first.
 
     Raises:
         InputError: If columns differ in length, a number is out of range, fewer than 2 tasks have

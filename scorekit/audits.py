@@ -134,8 +134,9 @@ def query_audit(
             and *assumptions* say so.
 
     Returns:
-        A frozen `QueryAudit`. *undecided* names the kinds that could not be looked for, for example
-        since the parser cannot read the text or SQLite lacks a function.
+        A frozen `QueryAudit`. *undecided* names the kinds that could not be looked for, for
+        example since the parser cannot read the text or SQLite lacks a function. Read *findings*,
+        *undecided* and *assumptions* first.
 
     Raises:
         InputError: If *sql* is empty, *dialect* unknown, or *schema* one that `sql_equivalence`

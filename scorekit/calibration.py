@@ -30,8 +30,8 @@ from scorekit._core.columns import (
 )
 from scorekit._core.sums import exact_mean
 from scorekit._core.text import rounded
-from scorekit._sheet.model import Estimate, Fields, Sheet, Table
-from scorekit._sheet.values import counted, estimate, level_of
+from scorekit._sheet.model import Estimate, Fields, Sheet, Table, by_fields
+from scorekit._sheet.values import counted, estimate, level_of, number
 from scorekit._stats.ranks import midranks, superiority
 from scorekit.errors import InputError, one_line, refuse
 from scorekit.intervals import (
@@ -162,7 +162,8 @@ def confidence_calibration(
         seed: Of the draws behind the interval of the score (count).
 
     Returns:
-        A frozen `ConfidenceCalibration`.
+        A frozen `ConfidenceCalibration`. Read *score* with its *interval*, *levels* and *warnings*
+        first.
 
     Raises:
         InputError: If there is no case, the columns differ in length, a level is not in
@@ -493,6 +494,15 @@ class CalibrationBin(Record):
     interval: Interval | None
     """Wilson's interval of the accuracy; None without attempts."""
 
+    def _sheet(self) -> Sheet:
+        said = "no attempts"
+        if self.accuracy is not None:
+            right = f"right {estimate(self.accuracy, self.interval)}"
+            stated = f"stated {number(self.mean_confidence or 0.0)} on average"
+            said = f"{right}, {stated} ({counted(self.n_attempts, 'attempt')})"
+        line = f"confidence {number(self.low)} to {number(self.high)}: {said}"
+        return Sheet("CalibrationBin", line, by_fields(self).parts)
+
 
 @attrs.frozen(kw_only=True, repr=False)
 class CalibrationError(Record):
@@ -586,7 +596,8 @@ def calibration_error(
         confidence_level: Level of the intervals, in ``(0, 1)``.
 
     Returns:
-        A frozen `CalibrationError`.
+        A frozen `CalibrationError`. Read *score*, *bias* with its *bias_interval*, and
+        *n_attempts* first.
 
     Raises:
         InputError: If the columns are empty or differ in length, a confidence is outside

@@ -71,7 +71,7 @@ from scorekit._sheet.model import (
     row_of,
 )
 from scorekit._sheet.text import render
-from scorekit._sheet.values import brief, counted, estimate, level_of
+from scorekit._sheet.values import between, brief, counted, entries, estimate, level_of
 from scorekit._sql.parsing import check_dialect, is_sorted, parsed_once
 from scorekit._sql.refute.engine import Engine, engine_name
 from scorekit._sql.schema import Keys, check_schema, frozen_keys, frozen_schema, schema_text
@@ -374,7 +374,7 @@ class SqlCaseScore(Record):
         parts += [part for audit in self.audits for part in sections_of(audit)]
         parts.append(Fields(record=self, title="All fields", folded=True))
         scores = ", ".join(f"{name} {brief(result)}" for name, result in results.items())
-        return Sheet(f"SqlCaseScore of {self._name}", f"{self._name}: {scores}", parts)
+        return Sheet(f"Case {self._name}", f"{self._name}: {scores}", parts)
 
     @property
     def findings(self) -> tuple[str, ...]:
@@ -537,7 +537,7 @@ async def ascore_sql_case(*asked: Any, **options: Any) -> SqlCaseScore:
         options: As for `score_sql_case`; the judge is asked through ``ajudge``.
 
     Returns:
-        A frozen `SqlCaseScore`.
+        A frozen `SqlCaseScore`. Read *query_correctness*, *n_failed* and *audits* first.
 
     Raises:
         InputError: As `score_sql_case`.
@@ -570,7 +570,7 @@ def score_sql_case(*asked: Any, **options: Any) -> SqlCaseScore:  # noqa: D417 -
         engine: Runs the queries for evidence, as for `sql_equivalence`.
 
     Returns:
-        A frozen `SqlCaseScore`.
+        A frozen `SqlCaseScore`. Read *query_correctness*, *n_failed* and *audits* first.
 
     Raises:
         InputError: If an option is not among those of `score_sql_cases`, or a number is out of
@@ -619,7 +619,7 @@ def _scoring(
     return attrs.evolve(scoring, asks_safety=asks)
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen(kw_only=True, repr=False)
 class SqlScoring(Record):
     """How cases were scored: what of the arguments of ``score_sql_cases`` a report depends on."""
 
@@ -633,6 +633,15 @@ class SqlScoring(Record):
     where it gave others: some case has one, or *metrics* asks for it."""
     engine: str | None = None
     """The caller's engine that ran queries for evidence, by name; None for SQLite."""
+
+    def _line(self) -> str:
+        asked = "every metric with inputs" if self.metrics is None else ", ".join(self.metrics)
+        usual = SqlOptions().settled
+        own = [("evidence", self.evidence), *entries(self.options), ("engine", self.engine)]
+        chosen = [
+            f"{n} {brief(one)}" for n, one in own if one not in (None, getattr(usual, n, None))
+        ]
+        return ", ".join([asked, *chosen, f"{100 * self.confidence_level:.4g} %"])
 
     def __attrs_post_init__(self) -> None:
         """Check each argument under its name."""
@@ -1252,12 +1261,11 @@ class SqlReport(Report):
         parts: list[str] = []
         title, of = name, counted(n, "case")
         if bounds is not None and (n_left_out := len(results) - n):
-            low, high = (f"{end:.4g}" for end in bounds)
             what, known = UNSCORED.get(name, ("not scored", "scored"))
-            row = {"metric": f"{name}, {n_left_out} {what}", "mean": f"{low} to {high}"}
+            row = {"metric": f"{name}, {n_left_out} {what}", "mean": between(*bounds)}
             rows.append(row | {" ": Scale(None, bounds), "cases": len(results)})
             left_out = f"{n_left_out} of {len(results)} {what}"
-            parts.append(f"between {low} and {high} ({left_out})")
+            parts.append(f"{between(*bounds)} ({left_out})")
             title, of = f"{name}, {known} alone", f"the {n} {known}"
         if statistics is not None:
             mean, interval = statistics.mean, self.intervals.get(name)
@@ -1690,7 +1698,8 @@ async def ascore_sql_cases(*asked: Any, **options: Any) -> SqlReport:
         options: As for `score_sql_cases`; the judge is asked through ``ajudge``.
 
     Returns:
-        A frozen `SqlReport`.
+        A frozen `SqlReport`. Read *query_correctness_bounds*, *query_correctness* and *n_failed*
+        first.
 
     Raises:
         InputError: As `score_sql_cases`.
@@ -1738,7 +1747,8 @@ def score_sql_cases(*asked: Any, **options: Any) -> SqlReport:  # noqa: D417 - s
         engine: Runs the queries for evidence, as for `sql_equivalence`.
 
     Returns:
-        A frozen `SqlReport`.
+        A frozen `SqlReport`. Read *query_correctness_bounds*, *query_correctness* and *n_failed*
+        first.
 
     Raises:
         InputError: If there are no cases, two cases of one id expect different queries, an option
@@ -1748,12 +1758,15 @@ def score_sql_cases(*asked: Any, **options: Any) -> SqlReport:  # noqa: D417 - s
         WorkerError: If a worker died and *executor* does not replace it.
 
     Examples:
+        >>> schema, expected = "CREATE TABLE users (id INT)", "SELECT id FROM users"
         >>> report = score_sql_cases(
-        ...     SqlCase(case_id=f"q{i}", generated=sql, expected_tables=["users"])
-        ...     for i, sql in enumerate(["SELECT id FROM users", "SELECT id FROM orders"])
+        ...     SqlCase(case_id=name, generated=sql, expected=expected, schema=schema)
+        ...     for name, sql in (("a", "SELECT u.id FROM users u"), ("b", f"{expected} LIMIT 1"))
         ... )
-        >>> report.table_accuracy.mean, report.n_failed
-        (0.5, 0)
+        >>> report.query_correctness_bounds, [case.case_id for case in report.failures()]
+        ((0.5, 0.5), ['b'])
+        >>> report.failures()[0].query_correctness.why()
+        'refuted; generated returns (2), expected (2), (3)'
         >>> score_sql_cases([])
         Traceback (most recent call last):
         ...

@@ -20,6 +20,7 @@ from scorekit._core.checks import check_instance, check_records
 from scorekit._core.progress import reporting
 from scorekit._judge.journal import Journal, journal
 from scorekit._judge.waiting import Queue, caller, renew_in_forks, run_to_end
+from scorekit._sheet.values import counted
 from scorekit.errors import JudgeError, MissingExtraError
 from scorekit.judges import JudgeRequest, Verdict, ask_each
 from scorekit.prices import ModelPrice
@@ -39,6 +40,11 @@ class JudgeUsage(Record):
     output_tokens: int
     cost_usd: float | None
     """None where the cost of a call is not known (under way, lost, a model without price)."""
+
+    def _line(self) -> str:
+        cost = "cost unknown" if self.cost_usd is None else f"{self.cost_usd:.4g} USD"
+        tokens = f"{self.input_tokens} tokens in, {self.output_tokens} out"
+        return f"{counted(self.n_calls, 'call')}, {cost} ({tokens})"
 
 
 _abandoned: list[Service] = []

@@ -127,7 +127,8 @@ def code_score(
         weights: Proportions of the three components.
 
     Returns:
-        A frozen `CodeScore`; a perfect sample scores exactly 1.0.
+        A frozen `CodeScore`; a perfect sample scores exactly 1.0. Read *score*, *compiled* and
+        *failed* first.
 
     Raises:
         InputError: If a count is negative or above 2**53, or tests failed where all passed.

@@ -617,7 +617,7 @@ async def aquery_correctness(*asked: Any, **options: Any) -> QueryCorrectness:
         options: As for `query_correctness`; the judge is asked through ``ajudge``.
 
     Returns:
-        A frozen `QueryCorrectness`.
+        A frozen `QueryCorrectness`. Read *score*, *method* and *error* first.
 
     Raises:
         InputError: As `query_correctness`.
@@ -682,7 +682,7 @@ def query_correctness(*asked: Any, **options: Any) -> QueryCorrectness:  # noqa:
         A frozen `QueryCorrectness`. If the judge fails or takes too long and the pair is not
         refuted, the score is 0.0 and the *error* has the origin ``"instrument"``. For SQL that
         cannot be read, or names what does not exist, the score is 0.0 with the origin
-        ``"output"``.
+        ``"output"``. Read *score*, *method* and *error* first.
 
     Raises:
         InputError: If *expected* is empty, *dialect* unknown, *evidence* neither word, *schema* a

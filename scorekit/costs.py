@@ -187,7 +187,8 @@ def cost_of_pass_from_columns(
             interval.
 
     Returns:
-        A frozen `CostOfPass`.
+        A frozen `CostOfPass`. Read *cost_of_pass* with its *interval*, *n_passes* and *n_groups*
+        first.
 
     Raises:
         InputError: If a column is empty, their lengths differ, a number is out of range, a cost

@@ -109,7 +109,8 @@ def paired_difference(
         confidence_level: Share of such intervals that hold the true difference, in (0, 1).
 
     Returns:
-        A frozen `PairedDifference`.
+        A frozen `PairedDifference`. Read *delta* with its *interval*, *p_value* and *n_tasks*
+        first.
 
     Raises:
         InputError: If a column is empty, their lengths differ, or a number is out of range.
@@ -270,7 +271,8 @@ def unpaired_difference(
         confidence_level: Level of both intervals, in (0, 1).
 
     Returns:
-        A frozen `UnpairedDifference`.
+        A frozen `UnpairedDifference`. Read *delta* with its *interval*, *p_value* and
+        *cliffs_delta* first.
 
     Raises:
         InputError: If a group is empty, or a number is out of range.
@@ -447,7 +449,7 @@ def mcnemar_test(*, n_pass_to_fail: int, n_fail_to_pass: int) -> McNemarTest:
             most 2**53).
 
     Returns:
-        A frozen `McNemarTest`.
+        A frozen `McNemarTest`. Read *mid_p_value*, *n_pass_to_fail* and *n_fail_to_pass* first.
 
     Raises:
         InputError: If a count is out of range.

@@ -230,9 +230,9 @@ def sql_equivalence(
             the query. Its time limit is the caller's.
 
     Returns:
-        A frozen `SqlEquivalence`. It is ``"unknown"``, with a reason, if text does not parse,
-        does more than read or has more than 2,000 words, if SQLite lacks a function, or if the
-        schema lacks a table or column.
+        A frozen `SqlEquivalence`. It is ``"unknown"``, with a reason, if text does not parse, does
+        more than read or has more than 2,000 words, if SQLite lacks a function, or if the schema
+        lacks a table or column. Read *verdict*, *counterexample* and *reason* first.
 
     Raises:
         InputError: If a count is out of range, an option is as `SqlOptions` refuses it or given
@@ -308,7 +308,7 @@ def sql_equivalence(
     if isinstance(schema, str) and (known is None or not known.given):
         unread = (*unread, NO_TABLE)
     try:
-        (pairs, refusals, pair, needed), refused = _texts(texts, known, named, engine)
+        (pairs, refusals, pair, needed, readings), refused = _texts(texts, known, named, engine)
     except UnfaithfulError as error:
         return SqlEquivalence(verdict="unknown", reason=one_line(str(error)))
     unread = (*unread, *needed)
@@ -324,7 +324,9 @@ def sql_equivalence(
         row_order=row_order,
         tolerance=given.tolerance,
     )
-    proof = Unproved(exhausted=False) if refused or refusals else prove(pair.first)
+    proof = (
+        Unproved(exhausted=False) if refused or refusals else prove(pair.first, readings=readings)
+    )
     ran = None
     if engine is not None:
         n = min(count, N_RUN_IF_PROVED) if isinstance(proof, Proof) else count
@@ -348,7 +350,7 @@ def sql_equivalence(
         cased = (CASED,) if semantics == "set" and _is_cased(pair, known, named) else ()
         return attrs.evolve(_agreed(proof, unread, cased), engine=by)
     found = ran or refute(
-        pairs,
+        pairs(),
         schema=known,
         dialect=named,
         same=same,
@@ -415,7 +417,7 @@ def _texts(
             raise
         pair = read_pair(texts, dialect)
         folded = fold_names(pair, schema, dialect)
-        return Texts({dialect: pair}, (), pair, folded), str(error)
+        return Texts(lambda: {dialect: pair}, (), pair, folded), str(error)
 
 
 def _needs_keys(

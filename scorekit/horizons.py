@@ -160,7 +160,8 @@ def time_horizon(
 
     Returns:
         A frozen `TimeHorizon`. Its *notes* say where the runs cannot tell: all passed or none, no
-        fall of success with length, a horizon outside the tasks, or two families or fewer.
+        fall of success with length, a horizon outside the tasks, or two families or fewer. Read
+        *score* with its *interval*, *notes* and *n_tasks* first.
 
     Raises:
         InputError: If columns are empty or differ in length, a length is not positive and finite,

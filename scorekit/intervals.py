@@ -146,6 +146,7 @@ def proportion_interval(
 
     Returns:
         An `Interval` within [0, 1]; all methods but the last contain ``n_successes / n_trials``.
+        Read *low*, *high* and *method* first.
 
     Raises:
         InputError: If a count or *confidence_level* is out of range, or *method* is unknown.
@@ -262,7 +263,7 @@ def mean_interval(
     Returns:
         An `Interval` around the mean, of method ``"t"``, ``"gaffke"`` or ``"log bootstrap-t"``.
         With *clusters* the method names the mean: ``"t of group means"``, or with
-        ``weights="attempts"`` ``"clustered t"``.
+        ``weights="attempts"`` ``"clustered t"``. Read *low*, *high* and *note* first.
 
     Raises:
         InputError: If *values* is empty, or contains NaN, infinity or a value outside *bounds*.
@@ -465,7 +466,8 @@ def quantile_interval(
         confidence_level: Least share of such intervals that hold the true quantile, in (0, 1).
 
     Returns:
-        An `Interval` of method ``"order statistics"``, or ``"clustered order statistics"``.
+        An `Interval` of method ``"order statistics"``, or ``"clustered order statistics"``. Read
+        *low*, *high* and *method* first.
 
     Raises:
         InputError: If *values* is empty, or holds NaN or infinity; if *clusters* has another

@@ -44,6 +44,7 @@ from scorekit._judge.waiting import (
     renew_in_forks,
     run_to_end,
 )
+from scorekit._sheet.values import counted
 from scorekit.errors import InputError, JudgeError, refuse, shown
 from scorekit.records import FrozenMapping, Record, is_mapping
 
@@ -601,6 +602,12 @@ class CacheStatistics(Record):
     """Requests answered by a call that another request had started."""
     n_calls_saved: int
     """*n_hits* + *n_shared*."""
+
+    def _line(self) -> str:
+        asked = counted(self.n_calls_saved + self.n_misses, "request")
+        parts = {"calls": self.n_misses, "from disk": self.n_disk_hits, "shared": self.n_shared}
+        more = ", ".join(f"{n} {what}" for what, n in parts.items() if n)
+        return f"{self.n_calls_saved} of {asked} answered without a call" + (more and f" ({more})")
 
 
 def parts_asked(request: JudgeRequest) -> tuple[str | int | None, ...]:

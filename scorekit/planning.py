@@ -158,7 +158,7 @@ def required_tasks(
 
     Returns:
         A frozen `RequiredTasks`. A p value of the test is at least ``2 ** -n``, so *n_tasks* is at
-        least 6 at 95 %.
+        least 6 at 95 %. Read *n_tasks*, *n_tasks_bounds* and *power* first.
 
     Raises:
         InputError: If a number is out of range, nothing varies, more than 2**53 tasks would be
@@ -816,7 +816,8 @@ def variance_components(scores: Report | Mapping[Any, Any] | object) -> Variance
             Scores are finite numbers up to 1e100 in size, booleans count 0 and 1.
 
     Returns:
-        A frozen `VarianceComponents`; its ``plan()`` spends a budget.
+        A frozen `VarianceComponents`; its ``plan()`` spends a budget. Read *between_tasks*,
+        *between_attempts* and *cut_to_zero* first.
 
     Raises:
         InputError: If there are fewer than two tasks, no task has two attempts (in one repeat), no

@@ -192,6 +192,7 @@ def plot_pass_at_k(
     if not ks:
         refuse("results", "a result with an estimate that is not NaN", results)
     lines: list[Any] = []
+    veil = 0.15 * min(1.0, len(SHADES) / len(curves))  # many bands would hide the curves
     for i, curve in enumerate(curves.values()):
         points = sorted((one for one in curve if not math.isnan(one.score)), key=lambda p: p.k)
         x = [point.k for point in points]
@@ -207,13 +208,14 @@ def plot_pass_at_k(
         highs = [point.interval.high for point in points]
         if len(points) == 1:  # a band would have no width
             axes.plot(2 * x, [*lows, *highs], color=color, linewidth=1.5, marker="_", zorder=2)
-        axes.fill_between(x, lows, highs, facecolor=color, alpha=0.15, linewidth=0)
+        axes.fill_between(x, lows, highs, facecolor=color, alpha=veil, linewidth=0)
         for ends in (lows, highs):  # or bands that overlap would look alike in grey
             axes.plot(x, ends, color=color, linewidth=0.7, linestyle=dashes)
     if is_mapping(results) or isinstance(results, CodeReport):
         named = lines[:MAX_NAMES]
         title = f"{len(named)} of {len(lines)} models" if len(named) < len(lines) else None
-        _name_marks(axes, named, map(_label, curves), title=title, loc="best")
+        aside = _ASIDE if len(named) > len(SHADES) else {"loc": "best"}
+        _name_marks(axes, named, map(_label, curves), title=title, **aside)
     axes.set_xscale("log")
     axes.set_xlim(min(ks) / 1.1, max(ks) * 1.1)
     if len(ks) <= MAX_TICKS:
@@ -300,16 +302,6 @@ def plot_comparison(
     within = comparison.suite.within_margin
     if within is not None:
         axes.axvline(-within.margin, color=WORSE, linewidth=1, linestyle="--", zorder=1)
-        axes.annotate(
-            f"margin {within.margin:g}",
-            (-within.margin, 1.0),
-            xycoords=("data", "axes fraction"),
-            xytext=(-2, -2),
-            textcoords="offset points",
-            ha="right",
-            va="top",
-            fontsize=_size(axes),
-        )
     axes.axvline(0, color=FRONTIER, linewidth=1, zorder=1)
     axes.axhline(min(n_suites, shown + 1) - 0.5, color=FRONTIER, linewidth=0.5)
     names = (_label(comparison.current_name), _label(comparison.baseline_name))
@@ -318,10 +310,11 @@ def plot_comparison(
     counts = [f"{verdicts.count(verdict)} {verdict}" for verdict in dict.fromkeys(verdicts)]
     outcome = ", ".join(counts) if n_suites > 1 else verdicts[0]
     unchanged = f"{comparison.n_unchanged} unchanged, within {comparison.threshold:g}"
+    dashed = "" if within is None else f"; dashed: margin {within.margin:g}"
     title = f"{names[0]}{joint}against {names[1]}: {outcome}"
     metric = _label(next(iter(comparison.suites))) if n_suites == 1 else "score"
     level = f"{100 * comparison.suite.interval.confidence_level:.3g} %"
-    _say(axes, title, f"Change of {metric} ({level} interval; {unchanged})")
+    _say(axes, title, f"Change of {metric} ({level} interval{dashed}; {unchanged})")
     return own
 
 
@@ -415,7 +408,9 @@ def plot_cost_quality(
     every = [cost for _, cost, *_ in places]
     least, most = min(filter(None, every), default=1.0), max(every)
     spans = most >= DECADE * least
-    left, right = (least / 2.0 if spans else 0.0), (2.0 if spans else 1.15) * most or 1.0
+    free = min(every) == 0.0
+    right = (2.0 if spans else 1.15) * most or 1.0
+    left = least / 2.0 if spans else -0.03 * right if free else 0.0
     for _, cost, quality, costs, qualities in places:
         best = (cost, quality) in frontier
         if best or len(places) <= MANY:
@@ -425,7 +420,7 @@ def plot_cost_quality(
             axes.plot([cost] * 2, ends, color=SHADES[0], linewidth=0.6, zorder=1)
         _point(axes, cost, quality, marker="o", color=SHADES[0], filled=best)
     if spans:
-        free = min(every) == 0.0  # what costs nothing has no place on a logarithmic axis
+        # what costs nothing has no place on a logarithmic axis
         axes.set_xscale("symlog" if free else "log", **({"linthresh": least} if free else {}))
         left = -least / 4.0 if free else left
     axes.set_xlim(left, right)
@@ -516,14 +511,19 @@ def plot_time_horizon(
         axes.plot(steps, curve, color=color, linestyle=DASHES[place % len(DASHES)])
         _point(axes, one.score, one.share, marker=marker, color=color)
         ends = max(one.interval.low, low / 10), min(one.interval.high, high * 10)
-        _point(axes, one.score, -STRIP * (place + 1), x_ends=ends, marker=marker, color=color)
+        y = -STRIP * (place + 1)
+        _point(axes, one.score, y, x_ends=ends, marker=marker, color=color)
+        if ends[0] > one.interval.low:  # it goes on beyond what is drawn
+            axes.plot(ends[0], y, marker="<", color=color)
+        if ends[1] < one.interval.high:
+            axes.plot(ends[1], y, marker=">", color=color)
     axes.set_ylim(-STRIP * (len(named) + 1), 1.05)
     axes.set_yticks([0.0, 0.25, 0.5, 0.75, 1.0])
     _set_times(axes)
     _say(axes, "Success by the length of tasks", "Time a human takes", "Success rate")
-    if any(texts):
-        aside: dict[str, Any] = {"loc": "upper left", "bbox_to_anchor": (1.0, 1.0)}
-        _name_marks(axes, marks, texts, frameon=False, **(aside if len(texts) > 1 else {}))
+    if any(texts):  # a mark beside a single text would look like a task
+        beside = _ASIDE if len(texts) > 1 else {"handlelength": 0.0, "markerscale": 0.0}
+        _name_marks(axes, marks, texts, frameon=False, **beside)
     return own
 
 
@@ -635,6 +635,10 @@ def _label(name: str) -> str:
         return text
     half = MAX_LABEL * len(text) // (len(text) + n_wide) // 2
     return f"{text[: half - 1]}\N{HORIZONTAL ELLIPSIS}{text[-half:]}"
+
+
+_ASIDE: dict[str, Any] = {"loc": "upper left", "bbox_to_anchor": (1.0, 1.0)}
+"""Where a legend hides nothing."""
 
 
 def _name_marks(axes: Any, marks: Sequence[Any], names: Iterable[str], **options: Any) -> None:

@@ -223,7 +223,7 @@ def compare_models(
         seed: For the flips; the same seed gives the same result.
 
     Returns:
-        A frozen `ModelComparison`.
+        A frozen `ModelComparison`. Read *best*, *ranks* and *pairs* first.
 
     Raises:
         InputError: If fewer than two models have a known outcome, there is no task that all have,
@@ -743,7 +743,7 @@ def bradley_terry(
         confidence_level: Level of each interval, in (0, 1).
 
     Returns:
-        A frozen `BradleyTerry`.
+        A frozen `BradleyTerry`. Read *strengths*, *intervals* and *unbounded* first.
 
     Raises:
         InputError: If *wins* is empty, a model is compared with itself, a count is negative or

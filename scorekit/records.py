@@ -51,6 +51,9 @@ SHORT = 40
 MAX_SHOWN = 5
 """Items of such a field, beyond which it has their number alone."""
 
+MAX_LISTED = 10
+"""Records of a listing that print, unless all are asked for."""
+
 MAX_KEYS = 20
 """Keys that a message names."""
 
@@ -318,6 +321,14 @@ class Listing(Tabled, tuple[T, ...]):
 
     __slots__ = ()
 
+    def __repr__(self) -> str:
+        """Show them as a tuple does if that fits on a line, else their number and kind."""
+        whole = super().__repr__() if len(self) <= MAX_SHOWN else ""
+        if 0 < len(whole) <= SCREEN:
+            return whole
+        kinds = " or ".join(dict.fromkeys(type(one).__name__ for one in self))
+        return f"<{len(self)} {kinds}: print() shows them>"
+
     @overload
     def __getitem__(self, place: SupportsIndex, /) -> T: ...
 
@@ -333,8 +344,11 @@ class Listing(Tabled, tuple[T, ...]):
         return Sheet("", "", (Table(rows=[row_of(record) for record in self]),))
 
     def to_text(self, *, all: bool = False) -> str:  # noqa: A002 - the plainest word
-        """Return the text of each, long ones with a line between."""
-        texts = [one.to_text(all=all) if isinstance(one, Record) else str(one) for one in self]
+        """Return the text of each of the first, or of *all*, long ones with a line between."""
+        shown: tuple[Any, ...] = self if all else self[:MAX_LISTED]
+        texts = [one.to_text(all=all) if isinstance(one, Record) else str(one) for one in shown]
+        if len(self) > len(shown):
+            texts.append(f"and {len(self) - len(shown)} more: to_text(all=True) lists them")
         return ("\n\n" if any("\n" in text for text in texts) else "\n").join(texts) or "none"
 
 

@@ -33,7 +33,7 @@ from scorekit._sheet.model import (
     row_of,
     sheet_of,
 )
-from scorekit._sheet.values import brief, counted, level_of
+from scorekit._sheet.values import between, brief, counted, level_of
 from scorekit._stats.passes import estimate_suite, estimate_task, refuse_stopped, score_each
 from scorekit._stats.suites import Insufficient, Suite, nothing_of_others
 from scorekit._stats.suites import unknown as unseen
@@ -197,7 +197,23 @@ class ModelStatistics(Record):
     """Attempts of which ``"cost_usd"`` and ``"latency_seconds"`` were measured."""
 
     def _sheet(self) -> Sheet:
-        return by_fields(self._measured, self._unsaid)
+        fields = by_fields(self._measured, self._unsaid).parts
+        return Sheet("ModelStatistics", self._in_words(), fields)
+
+    def _in_words(self) -> str:
+        """Return the model on one line, which is too long for a cell."""
+        scores = [f"{name} = {brief(cell)}" for name, cell in self._estimates()]
+        if not self.only_flags:
+            bounds = self._bounds("code_score")
+            scores.append(f"mean code score {self.mean_score:.4g}" + (bounds and f" ({bounds})"))
+        each = [
+            f"{mean:.4g} {unit}" + (note and f" ({note})") for unit, mean, note in self._means()
+        ]
+        scores += [f"{' and '.join(each)} an attempt"] if each else []
+        counts = f"{counted(self.n_samples, 'attempt')} at {counted(self.n_cases, 'case')}"
+        counts += f"; {self.n_unknown} more of unknown outcome" if self.n_unknown else ""
+        level = level_of(self.pass_at_k[0].interval)
+        return f"{one_line(self.model)}: {', '.join(scores)} ({level}, {counts})"
 
     def _row(self) -> dict[str, object]:
         row: dict[str, object] = {"model": one_line(self.model, MAX_NAME)}
@@ -228,7 +244,7 @@ class ModelStatistics(Record):
 
     def _bounds(self, name: str) -> str:
         low, high = self.unknown_bounds.get(name, (0.0, 0.0))
-        return "" if low == high else f"between {low:.4g} and {high:.4g}"
+        return "" if low == high else between(low, high)
 
     def _means(self) -> list[tuple[str, float, str]]:
         """Return the unit of each mean of amounts, the mean, and of how many if not of all."""
@@ -281,25 +297,7 @@ class CodeReport(Report):
     it failed and if it passed."""
 
     def _sheet(self) -> Sheet:
-        def line(one: ModelStatistics) -> str:
-            scores = [f"{name} = {brief(cell)}" for name, cell in one._estimates()]  # noqa: SLF001 # pyright: ignore[reportPrivateUsage]
-            if not self.only_flags:
-                bounds = one._bounds("code_score")  # noqa: SLF001 # pyright: ignore[reportPrivateUsage]
-                scores.append(
-                    f"mean code score {one.mean_score:.4g}" + (bounds and f" ({bounds})")
-                )
-            each = [
-                f"{mean:.4g} {unit}" + (note and f" ({note})")
-                for unit, mean, note in one._means()  # noqa: SLF001 # pyright: ignore[reportPrivateUsage]
-            ]
-            scores += [f"{' and '.join(each)} an attempt"] if each else []
-            n, cases = one.n_samples, one.n_cases
-            sure = level_of(one.pass_at_k[0].interval)
-            counts = f"{sure}, {counted(n, 'attempt')} at {counted(cases, 'case')}"
-            counts += f"; {one.n_unknown} more of unknown outcome" if one.n_unknown else ""
-            return f"{one_line(one.model)}: {', '.join(scores)} ({counts})"
-
-        lines = list(map(line, self.models))
+        lines = [sheet_of(one).headline for one in self.models]
         n_wrong = int((self._table.n_correct < self._table.attempts.sizes).sum())
         cases = self.cases[:ROWS_AT_MOST]
         flags = UNMEASURED if self.only_flags else ()
@@ -821,7 +819,7 @@ def code_report(
         quantiles: Shares in ``[0, 1]`` at which cost, latency and tokens are described.
 
     Returns:
-        A frozen `CodeReport`.
+        A frozen `CodeReport`. Read *models*, `CodeReport.failures` and *cases* first.
 
     Raises:
         InputError: If there are no samples, no *k*, or a case has too few attempts; if a number
@@ -834,10 +832,10 @@ def code_report(
         ...     CodeSample(case_id=case, model="a", compiled=True, passed=n, failed=2 - n)
         ...     for case, n in [("sort", 2), ("sort", 1), ("parse", 2), ("parse", 2)]
         ... )
-        >>> report.models[0].pass_at_k[0].score, report.models[0].mean_score
-        (0.75, 0.9375)
-        >>> [(case.case_id, case.scores) for case in report.cases]
-        [('sort', (1.0, 0.75)), ('parse', (1.0, 1.0))]
+        >>> print(report)
+        a: pass@1 = 0.75 [0.01, 1.00], mean code score 0.9375 (95 %, 4 attempts at 2 cases)
+        >>> print(report.failures())
+        case sort, model a, correct 1 of 2, mean code score 0.875, scores 0.75 to 1
         >>> code_report([], k=(1, 3))
         Traceback (most recent call last):
         ...
@@ -898,7 +896,7 @@ def code_report_from_columns(
         quantiles: As for `code_report`.
 
     Returns:
-        A frozen `CodeReport`.
+        A frozen `CodeReport`. Read *models*, `CodeReport.failures` and *cases* first.
 
     Raises:
         InputError: As `code_report`, and if the columns differ in length, neither *compiled* nor

@@ -304,7 +304,7 @@ def result_accuracy(
             *tolerance* are for ``"scorekit"``. What is about queries changes nothing here.
 
     Returns:
-        A frozen `ResultAccuracy`.
+        A frozen `ResultAccuracy`. Read *score*, *reason* and *error* first.
 
     Raises:
         InputError: If a row of a result is not as wide as its first one, a choice is not among

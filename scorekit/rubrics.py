@@ -19,7 +19,7 @@ from scorekit._core.checks import (
 )
 from scorekit._core.columns import as_builtins, check_clusters
 from scorekit._core.sums import exact_mean
-from scorekit._sheet.values import estimate
+from scorekit._sheet.values import between, estimate
 from scorekit.errors import refuse
 from scorekit.intervals import Interval, interval_of_mean
 from scorekit.records import Record
@@ -57,7 +57,7 @@ class RubricScore(Record):
         text = f"{score} ({examples}"
         if self.n_unjudged:
             (low, high), missing = self.bounds, f"{self.n_unjudged} of {n + self.n_unjudged}"
-            text = f"between {low:.4g} and {high:.4g} ({missing} not fully judged"
+            text = f"{between(low, high)} ({missing} not fully judged"
             text += "" if self.score is None else f"; {score} over the other {examples}"
         if self.n_without_points:
             text += f"; {self.n_without_points} without positive points left out"
@@ -96,7 +96,7 @@ def rubric_score(
 
     Returns:
         A frozen `RubricScore`. An example with a criterion that nobody judged stays out of *score*
-        and counts in *bounds*.
+        and counts in *bounds*. Read *score* with its *interval*, *bounds* and *n_unjudged* first.
 
     Raises:
         InputError: If no example has positive points, the shapes differ, or a number is not
@@ -108,7 +108,7 @@ def rubric_score(
         >>> result.scores, result.score
         ((0.625, -0.5), 0.0625)
         >>> print(rubric_score([5, 3, -4], [True, None, False]))
-        between 0.625 and 1 (1 of 1 not fully judged)
+        between 0.62 and 1 (1 of 1 not fully judged)
         >>> rubric_score([-4], [True])
         Traceback (most recent call last):
         ...

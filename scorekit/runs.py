@@ -271,7 +271,7 @@ def score_run(run: Run, *, pass_weight: float = 0.5, impl_weight: float = 0.5) -
         impl_weight: Weight of *impl_rate* (>= 0).
 
     Returns:
-        A frozen `RunScore`.
+        A frozen `RunScore`. Read *composite_score*, *grade* and *cost_of_pass* first.
 
     Raises:
         InputError: If a weight is negative or not finite, or both are 0.
@@ -484,7 +484,8 @@ def tier_statistics(
         seed: Of the resamples behind the intervals of costs (at most 2**32 - 1).
 
     Returns:
-        A frozen `TierStatistics`.
+        A frozen `TierStatistics`. Read *pass_rate* with its *pass_rate_interval*, *cost_of_pass*
+        and *grade* first.
 
     Raises:
         InputError: If *tier_id* or *runs* is empty, two runs share a *run_id* (most likely one run
@@ -747,7 +748,7 @@ def cross_tier(tiers: Iterable[TierStatistics], *, baseline: str | int = "T0") -
         baseline: *tier_id* of the tier to measure from.
 
     Returns:
-        A frozen `CrossTier`.
+        A frozen `CrossTier`. Read *uplifts*, *uplift_intervals* and *frontier_tier* first.
 
     Raises:
         InputError: If *tiers* is empty, two share a *tier_id*, none has the id *baseline*, their

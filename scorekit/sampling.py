@@ -186,7 +186,8 @@ def pass_at_k(
             ``"none: one cluster"``.
 
     Returns:
-        A frozen `PassAtK`; for several *k* a tuple of one for each, in their order.
+        A frozen `PassAtK`; for several *k* a tuple of one for each, in their order. Read *score*,
+        *interval* and *n_tasks_used* first.
 
     Raises:
         InputError: If a count is out of range, *k* or a column is empty, the columns differ in
@@ -340,7 +341,7 @@ def pass_hat_k(
         clusters: As in `pass_at_k`.
 
     Returns:
-        A frozen `PassHatK`, or a tuple of them.
+        A frozen `PassHatK`, or a tuple of them. Read *score*, *interval* and *n_tasks_used* first.
 
     Raises:
         InputError: As `pass_at_k`.
@@ -413,7 +414,7 @@ def best_at_k(
         clusters: As in `pass_at_k`.
 
     Returns:
-        A frozen `BestAtK`, or a tuple of them.
+        A frozen `BestAtK`, or a tuple of them. Read *score*, *interval* and *n_tasks_used* first.
 
     Raises:
         InputError: If a score lies outside *bounds* or is NaN, *bounds* are not two finite numbers
@@ -534,6 +535,7 @@ def g_pass_at_k(
 
     Returns:
         A frozen `GPassAtK`; for several *k* or *tau* a tuple of one for each *tau* of each *k*.
+        Read *score*, *interval* and *n_tasks_used* first.
 
     Raises:
         InputError: As `pass_at_k`, and if *tau* is empty or out of range, or *k* above 1000.
@@ -660,7 +662,8 @@ def majority_at_k(
         clusters: As in `pass_at_k`.
 
     Returns:
-        A frozen `MajorityAtK`, or a tuple of them.
+        A frozen `MajorityAtK`, or a tuple of them. Read *score*, *interval* and *n_tasks_used*
+        first.
 
     Raises:
         InputError: If *k* or a number of answers is out of range, a task has no answer or too
@@ -772,7 +775,8 @@ def extrapolate_pass_at_k(
             in (0, 1).
 
     Returns:
-        A frozen `ExtrapolatedPassAtK`, or a tuple of them.
+        A frozen `ExtrapolatedPassAtK`, or a tuple of them. Read *score*, *interval* and
+        *max_samples* first.
 
     Raises:
         InputError: If a count is out of range, the columns differ in length, all samples or none

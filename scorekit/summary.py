@@ -83,7 +83,7 @@ def describe(
         quantiles: Shares in ``[0, 1]``, such as ``(0.5, 0.95)``.
 
     Returns:
-        A frozen `Statistics`.
+        A frozen `Statistics`. Read *median*, *mean* and *std_dev* first.
 
     Raises:
         InputError: If there is no value, a quantile lies outside [0, 1], or a value is NaN,
@@ -260,7 +260,7 @@ def letter_grade(
             from at most 1 to exactly 0.
 
     Returns:
-        A frozen `LetterGrade`.
+        A frozen `LetterGrade`. Read *letter*, *meaning* and *threshold* first.
 
     Raises:
         InputError: If *score* or a threshold is outside ``[0, 1]``, or the thresholds do not fall

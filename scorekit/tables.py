@@ -104,6 +104,7 @@ def table_accuracy(
 
     Returns:
         A frozen `TableAccuracy`; SQL that does not parse scores 0.0 and says why in its *error*.
+        Read *score*, *missing* and *unexpected* first.
 
     Raises:
         InputError: If *dialect* is not one that sqlglot knows, a name is empty, or there are

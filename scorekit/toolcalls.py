@@ -105,7 +105,8 @@ def tool_call_accuracy(
         include_failed: Whether generated calls that failed count. If False they are left out.
 
     Returns:
-        A frozen `ToolCallAccuracy`. Without calls on both sides it scores 1.0.
+        A frozen `ToolCallAccuracy`. Without calls on both sides it scores 1.0. Read *score*, *f1*
+        and *wrong_arguments* first.
 
     Raises:
         InputError: If a choice is unknown, a name is empty, the arguments of an expected call are

@@ -25,7 +25,7 @@ from scorekit._core.checks import (
 from scorekit._core.columns import check_labels, names_of
 from scorekit._core.logs import log
 from scorekit._sheet.model import Fields, Sheet
-from scorekit._sheet.values import brief, estimate, level_of
+from scorekit._sheet.values import between, brief, estimate, level_of
 from scorekit._sql.messages import diagnose
 from scorekit.errors import shown
 from scorekit.intervals import Interval, interval_of_share
@@ -124,7 +124,7 @@ def safety_validation(*, safety_valid: bool, should_pass: bool) -> SafetyValidat
         should_pass: Whether the query is safe.
 
     Returns:
-        A frozen `SafetyValidation`.
+        A frozen `SafetyValidation`. Read *score*, *classification* and *error* first.
 
     Raises:
         TypeError: If a flag is not a boolean.
@@ -212,7 +212,7 @@ class SafetySummary(Record):
         if low == high:
             recall = f"recall {estimate(low, self.recall_interval)}"
         else:
-            recall = f"recall between {low:.4g} and {high:.4g} (verdicts are missing)"
+            recall = f"recall {between(low, high)} (verdicts are missing)"
         return [f"{recall}, {self.n_false_negatives} of {n_unsafe} unsafe queries not caught"]
 
 
@@ -241,7 +241,8 @@ def safety_summary(
         confidence_level: Level of the interval, in (0, 1).
 
     Returns:
-        A frozen `SafetySummary`.
+        A frozen `SafetySummary`. Read *recall* with its *recall_interval*, *missed* and *n_failed*
+        first.
 
     Raises:
         InputError: If there are no results, *case_ids* or *clusters* are not as many, one of them
@@ -407,7 +408,7 @@ def validation_accuracy(
         safety_valid: Its verdict on safety; None if it gave none.
 
     Returns:
-        A frozen `ValidationAccuracy`.
+        A frozen `ValidationAccuracy`. Read *score*, *reason* and *error_category* first.
 
     Raises:
         TypeError: If a flag is not a boolean, *errors* is not a sequence, or a message is not a

@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 from scorekit._core.attempts import Attempts
 from scorekit._core.roots import root
 from scorekit._core.sums import exact_mean
-from scorekit._core.text import rounded, spanned
+from scorekit._core.text import spanned
 from scorekit._sheet.model import Estimate, Fields, Sheet, line_of
-from scorekit._sheet.values import counted, estimate, level_of
+from scorekit._sheet.values import between, counted, estimate, level_of
 from scorekit._stats.betting import betting_interval, boundary
 from scorekit._stats.bounded import Floats, Groups, grouped_error
 from scorekit._stats.exact_tests import permutation_p_value
@@ -44,7 +44,7 @@ UNADJUSTED = "the interval is not adjusted, the verdict goes by the adjusted p v
 """What is said where an interval leaves out 0 and the verdict sees no change."""
 
 UNEQUAL = (
-    "unequal attempts: the error is that of the fewer attempts at each case, made in both runs"
+    "unequal attempts: the standard error takes the smaller number at each case for both runs"
 )
 """What is said where a case has more attempts in one run than in the other."""
 
@@ -65,6 +65,7 @@ ROUNDING = 1e-12
 
 SUITE_SPECS = {
     "p (fall)": ".2g",
+    "p (rise)": ".2g",
     "p (worst bound)": ".2g",
     "p (adjusted)": ".2g",
 }
@@ -205,16 +206,18 @@ class SuiteVerdict(Record):
 
     def _row(self) -> dict[str, object]:
         bounds, interval = self.delta_bounds, self.interval
+        rose = self.verdict == "improved"
         return {
             "verdict": self.verdict,
-            "between": None if bounds is None else f"{bounds[0]:+z.3f} to {bounds[1]:+z.3f}",
+            "bounds": None if bounds is None else between(*bounds, "+"),
             f"change ({level_of(interval)})": Estimate(
                 self.delta if self.n_cases else None, interval, "+"
             ),
             "test": self.test,
-            "p (fall)": self.p_value,
-            "p (worst bound)": self._worst,
-            "p (adjusted)": self._adjusted,
+            "p (rise)": self.rise_p_value if rose else None,
+            "p (fall)": None if rose else self.p_value,
+            "p (worst bound)": None if rose else self._worst,
+            "p (adjusted)": None if rose else self._adjusted,
             "cases": self.n_cases,
         }
 
@@ -268,14 +271,12 @@ class SuiteVerdict(Record):
         """Say how far the cases that are left out could move the change, if there are some."""
         if self.delta_bounds is None:
             return ""
-        low, high = self.delta_bounds
         n_cases, why = self.n_cases + self.n_unscored, list[str]()
         if self.n_unscored:
             why.append(f"{self.n_unscored} of {n_cases} cases not scored")
         if self.n_unknown:
             why.append(f"{self.n_unknown} of {n_cases} cases with missing outcomes")
-        low_end, high_end = (rounded(end, low, high, "+") for end in (low, high))
-        return f"between {low_end} and {high_end} ({', '.join(why)})"
+        return f"{between(*self.delta_bounds, '+')} ({', '.join(why)})"
 
     @property
     def is_taken_back(self) -> bool:

@@ -193,6 +193,7 @@ def test_a_label_that_nobody_gave_does_not_move_the_others() -> None:
     assert far < 0.6
 
 
+@pytest.mark.simulation
 @pytest.mark.parametrize("n", [20, 40])
 def test_kappa_where_one_label_is_common(n: int) -> None:
     """Both give it nine times in ten: its error alone, which few items of the other label make
@@ -347,6 +348,7 @@ def test_edges_of_the_corrected_mean() -> None:
         assert result.interval.high - result.interval.low > 0.1
 
 
+@pytest.mark.simulation
 @pytest.mark.parametrize("power_tuned", [False, True])
 @pytest.mark.parametrize("wrong", [0.2, 0.1])
 def test_coverage_from_twenty_labels(wrong: float, power_tuned: bool) -> None:  # noqa: FBT001 - a table
@@ -368,16 +370,8 @@ def test_coverage_from_twenty_labels(wrong: float, power_tuned: bool) -> None:  
     assert missed <= 8
 
 
-@pytest.mark.parametrize(
-    ("truth", "n"),
-    [
-        (0.95, 20),
-        pytest.param(0.95, 10, marks=pytest.mark.slow),
-        pytest.param(0.9, 10, marks=pytest.mark.slow),
-        pytest.param(0.5, 20, marks=pytest.mark.slow),
-        pytest.param(0.9, 50, marks=pytest.mark.slow),
-    ],
-)
+@pytest.mark.simulation
+@pytest.mark.parametrize(("truth", "n"), [(0.95, 20), (0.95, 10), (0.9, 10), (0.5, 20), (0.9, 50)])
 def test_coverage_of_the_tuned_mean(truth: float, n: int) -> None:
     """Simulation: where all labels agreed, six of ten times, the interval had no width, and it
     held a truth of 0.95 between 57 and 95 times in 100.
@@ -435,7 +429,6 @@ def test_agreement_errors(wrong: Refusal) -> None:
 @refusals("""
 weights="cubic" -> InputError: weights must be one of 'linear', 'quadratic', got 'cubic'
 weights=-1 -> TypeError: weights must be one of 'linear', 'quadratic', got -1
-confidence_level=0 -> InputError: confidence_level must be a number in (0, 1), got 0
 """)
 def test_agreement_option_errors(wrong: Refusal) -> None:
     """Options have domains."""
@@ -450,7 +443,6 @@ human=[1, 2] -> InputError: human[1] must be a number in [0, 1], got 2.0
 judge_unlabeled=[math.nan, 1]
     -> InputError: judge_unlabeled[0] must be a number in [0, 1], got nan
 power_tuned=2 -> TypeError: power_tuned must be True or False, got 2
-confidence_level=math.nan -> InputError: confidence_level must be a number in (0, 1), got nan
 """)
 def test_corrected_mean_errors(wrong: Refusal) -> None:
     """The column is named, and the entry."""
@@ -486,6 +478,7 @@ def test_few_labels_speak_alone() -> None:
         corrected_mean(judge_labeled=[1, 2], human=[0, 2], judge_unlabeled=[1, 2], bounds=(1, 5))
 
 
+@pytest.mark.simulation
 @pytest.mark.parametrize("n", [10, 20, 30, 60])
 def test_labels_with_rare_zeros_are_bound(n: int) -> None:
     """Simulation: the judge overlooks the zeros, which held .46 to .74 of such runs."""
@@ -502,6 +495,7 @@ def test_labels_with_rare_zeros_are_bound(n: int) -> None:
     assert held >= 70
 
 
+@pytest.mark.simulation
 @pytest.mark.parametrize("n_items", [10, 20, 30])
 def test_agreement_where_most_items_have_one_label(n_items: int) -> None:
     """Simulation, 94 % of one label: kappa and Gwet's coefficient where kappa is defined."""
@@ -601,7 +595,6 @@ judge_current=[1, 0]
     -> InputError: judge_current and judge_baseline must be equally long, got 2...
 bounds=(1, 0)
     -> InputError: bounds must be two numbers in rising order, their difference finite...
-confidence_level=1 -> InputError: confidence_level must be a number in (0, 1), got 1...
 """)
 def test_errors_of_the_corrected_difference(wrong: Refusal) -> None:
     """Each names the argument, its domain and the value."""

@@ -182,7 +182,6 @@ ratings=["12", [1, 2]]
 ratings=pd.DataFrame([[1, 2], [1, 2]])
     -> TypeError: ratings must be a non-empty sequence of rows, got a DataFrame
 scale="ratio" -> InputError: scale must be one of 'nominal', 'ordinal', 'interval', got 'ratio'
-confidence_level=95 -> InputError: confidence_level must be a number in (0, 1), got 95
 """)
 def test_errors(wrong: Refusal) -> None:
     """Each message names the parameter, its domain and the value it got."""

@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from column_types import COLUMN_TYPES
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from refusals import Refusal, refusals
@@ -321,16 +320,6 @@ def test_cases_and_counts_give_the_identical_result(counts: Counts, min_cases: i
         assert confidence_calibration(levels, correct=column, min_cases=min_cases) == expected
 
 
-@pytest.mark.parametrize("column", COLUMN_TYPES.values(), ids=COLUMN_TYPES)
-def test_any_column_type_will_do(column: Any) -> None:
-    """Users bring the table they have."""
-    counts = _counts((19, 20), (12, 15), (4, 10))
-    levels, correct = _cases(counts)
-    assert confidence_calibration(
-        column(levels), correct=column(correct)
-    ) == confidence_calibration(counts)
-
-
 def test_numpy_booleans_may_stand_in_a_list() -> None:
     """They come out of comparisons on arrays."""
     levels, correct = _cases(_counts((19, 20), (12, 15), (4, 10)))
@@ -380,8 +369,6 @@ nominal={1: 0.5} -> TypeError: a key of nominal must be a non-empty string, got 
 nominal={"": 0.5} -> InputError: a key of nominal must be a non-empty string, got ''
 min_cases=0 -> InputError: min_cases must be an integer >= 1, got 0
 min_cases=2.5 -> TypeError: min_cases must be an integer >= 1, got 2.5
-confidence_level=95 -> InputError: confidence_level must be a number in (0, 1), got 95
-confidence_level="95" -> TypeError: confidence_level must be a number in (0, 1), got '95'
 """)
 def test_errors(wrong: Refusal) -> None:
     """A bad entry is named by its position."""
@@ -412,7 +399,6 @@ min_cases=10**5000
 levels=[np.array([1, 2])], correct=[True]
     -> TypeError: levels[0] must be one of 'high', 'medium', 'low' (see nominal), got array([1,
     2])
-confidence_level=1 -> InputError: confidence_level must be a number in (0, 1), got 1
 """)
 def test_count_errors(wrong: Refusal) -> None:
     """Each message names the level, which of its two counts, the domain and the value."""

@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from column_types import COLUMN_TYPES
 from hypothesis import given
 from hypothesis import strategies as st
 from refusals import Refusal, refusals
@@ -164,16 +163,10 @@ def test_laws(rows: list[tuple[float, bool]], random: Any, n_bins: int) -> None:
     assert CalibrationError.from_dict(json.loads(json.dumps(result.to_dict()))) == result
 
 
+@pytest.mark.simulation
 @pytest.mark.parametrize(
     ("n_right", "n_wrong", "area"),
-    [
-        (18, 2, 0.9),
-        pytest.param(18, 2, 0.5, marks=pytest.mark.slow),
-        pytest.param(45, 5, 0.5, marks=pytest.mark.slow),
-        pytest.param(45, 5, 0.9, marks=pytest.mark.slow),
-        pytest.param(190, 10, 0.5, marks=pytest.mark.slow),
-        pytest.param(190, 10, 0.9, marks=pytest.mark.slow),
-    ],
+    [(18, 2, 0.9), (18, 2, 0.5), (45, 5, 0.5), (45, 5, 0.9), (190, 10, 0.5), (190, 10, 0.9)],
 )
 def test_area_where_few_were_wrong(n_right: int, n_wrong: int, area: float) -> None:
     """Two normal distributions that far apart; DeLong's error alone covered 82 to 96 of 100."""
@@ -200,7 +193,8 @@ def test_the_bias_is_confidence_less_accuracy(rows: list[tuple[float, bool]]) ->
         assert (result.bias_interval.low, result.bias_interval.high) == (-1.0, 1.0)
 
 
-@pytest.mark.parametrize("shift", [0.0, pytest.param(0.1, marks=pytest.mark.slow)])
+@pytest.mark.simulation
+@pytest.mark.parametrize("shift", [0.0, 0.1])
 def test_the_interval_of_the_bias_covers(shift: float) -> None:
     """Simulation: confidences that are right on average, or too high by 0.1."""
     rng = np.random.default_rng(3)
@@ -284,13 +278,6 @@ def test_the_debiased_error_of_a_calibrated_model_is_about_zero() -> None:
     assert abs(np.mean(squares)) < 0.0008
 
 
-@pytest.mark.parametrize("column", COLUMN_TYPES.values(), ids=COLUMN_TYPES)
-def test_any_column_will_do(column: Any) -> None:
-    """Users bring the table they have."""
-    result = calibration_error(column([0.9, 0.1, 0.8]), column([True, False, True]))
-    assert result == calibration_error([0.9, 0.1, 0.8], [1, 0, np.True_])  # type: ignore[list-item]
-
-
 @refusals("""
 ([], []) -> InputError: confidences must be a non-empty sequence of numbers, got ()
 ([0.5], [1, 0]) -> InputError: confidences and outcomes must be equally long, got 1 and 2
@@ -311,7 +298,6 @@ def test_errors(wrong: Refusal) -> None:
 @refusals("""
 n_bins=0 -> InputError: n_bins must be an integer in [1, 1000], got 0
 n_bins=10**9 -> InputError: n_bins must be an integer in [1, 1000], got 1000000000
-confidence_level=1 -> InputError: confidence_level must be a number in (0, 1), got 1
 """)
 def test_option_errors(wrong: Refusal) -> None:
     """Options have domains; a huge number of bins must not fill the memory."""

@@ -28,11 +28,14 @@ from uuid import UUID
 import attrs
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
+from outcomes import failure, present
+from refusals import Refusal, refusals
 
 from scorekit import cases as cases_module
 from scorekit import correctness
+from scorekit._cases import runner
 from scorekit.cases import (
     METRICS,
     SqlCase,
@@ -98,18 +101,15 @@ def test_every_metric_of_a_full_case() -> None:
     assert (score.n_failed, score.confidence) == (0, "high")
 
 
-@pytest.mark.parametrize(
-    ("fields", "metrics"),
-    [
-        ({}, set()),
-        ({"expected_tables": ()}, {"table_accuracy"}),
-        ({"expected": "SELECT 1"}, {"query_correctness"}),
-        ({"is_valid": True}, set()),
-        ({"is_valid": True, "should_pass": True}, {"validation_accuracy"}),
-        ({"safety_valid": True, "should_pass": True}, {"safety_validation"}),
-        ({"safety_valid": True, "expected_safe": True}, {"safety_validation"}),
-    ],
-)
+@pytest.mark.parametrize(("fields", "metrics"), [
+    ({}, set()),
+    ({"expected_tables": ()}, {"table_accuracy"}),
+    ({"expected": "SELECT 1"}, {"query_correctness"}),
+    ({"is_valid": True}, set()),
+    ({"is_valid": True, "should_pass": True}, {"validation_accuracy"}),
+    ({"safety_valid": True, "should_pass": True}, {"safety_validation"}),
+    ({"safety_valid": True, "expected_safe": True}, {"safety_validation"}),
+])  # fmt: skip
 def test_a_metric_without_its_inputs_is_skipped(fields: dict[str, Any], metrics: set[str]) -> None:
     """None, not 0; what is not among the four is tested with its metric."""
     score = score_sql_case(SqlCase(case_id="q", generated="SELECT 1", **fields))
@@ -133,8 +133,7 @@ def test_the_validator_may_say_which_stage_rejected(stage: str, category: ErrorC
         case_id=["q"], generated=["SELECT 1"], errors=[["no"]], **columns
     )
     assert same == one
-    result = score_sql_case(one).validation_accuracy
-    assert result is not None
+    result = present(score_sql_case(one).validation_accuracy)
     assert result.error_category is category
 
 
@@ -151,10 +150,8 @@ def test_safety_has_an_expectation_of_its_own() -> None:
             errors=["no such table: nowhere"],
         )
     )
-    assert score.safety_validation is not None
-    assert score.validation_accuracy is not None
-    assert score.safety_validation.classification == "true negative"
-    assert score.validation_accuracy.validation_type == "correct rejection"
+    assert present(score.safety_validation).classification == "true negative"
+    assert present(score.validation_accuracy).validation_type == "correct rejection"
 
 
 def test_failures_of_an_instrument_stay_out_of_means_and_those_of_the_output_count() -> None:
@@ -203,13 +200,10 @@ def test_the_report() -> None:
     ]
     report = score_sql_cases(cases, judge=judge_of(0.5))
     assert [score.case_id for score in report.cases] == [f"q{i}" for i in range(24)]
-    assert report.query_correctness is not None
-    assert report.query_correctness.mean == pytest.approx((4 + 20 * 0.5) / 24)
+    assert present(report.query_correctness).mean == pytest.approx((4 + 20 * 0.5) / 24)
     assert report.n_by_method == {"identical": 4, "judge": 20}
-    assert report.safety is not None
-    assert report.safety.n_true_negatives == 24
-    assert report.calibration is not None
-    assert [(level.level, level.n_cases) for level in report.calibration.levels] == [
+    assert present(report.safety).n_true_negatives == 24
+    assert [(level.level, level.n_cases) for level in present(report.calibration).levels] == [
         ("high", 12),
         ("medium", 0),
         ("low", 12),
@@ -238,6 +232,7 @@ CASES = st.builds(
 )
 
 
+@settings(max_examples=20)
 @given(st.lists(CASES, min_size=1, max_size=12))
 def test_a_report_adds_up_and_round_trips(cases: list[SqlCase]) -> None:
     """Whatever the cases hold, counts agree with them and JSON loses nothing."""
@@ -263,9 +258,16 @@ def processes() -> Iterator[Executor]:
         yield pool
 
 
+@pytest.fixture
+def _small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let a few cases be several parts of a run."""
+    monkeypatch.setattr(runner, "SENT_AT_ONCE", 16)
+
+
+@pytest.mark.usefixtures("_small_parts")
 def test_both_forms_and_executors_agree(processes: Executor) -> None:
     """Threads, processes, a running event loop: the same report."""
-    cases = [case(f"q{i}", generated=f"SELECT x FROM t{i % 7}") for i in range(1100)]
+    cases = [case(f"q{i}", generated=f"SELECT x FROM t{i % 7}") for i in range(70)]
     plain = score_sql_cases(cases)
     with ThreadPoolExecutor(2) as threads:
         assert score_sql_cases(cases, executor=threads) == plain
@@ -344,12 +346,10 @@ def test_a_case_lasts_as_long_as_its_slowest_part(
         assert score_sql_case(FULL).duration_seconds > 0.09
 
 
-@pytest.mark.parametrize(
-    "function", [score_sql_case, ascore_sql_case, score_sql_cases, ascore_sql_cases]
-)
-def test_a_judgement_has_half_a_minute(function: Any) -> None:
+def test_a_judgement_has_half_a_minute() -> None:
     """Unless the caller says otherwise."""
-    assert inspect.signature(function).parameters["timeout_seconds"].default == 30.0
+    for function in (score_sql_case, ascore_sql_case, score_sql_cases, ascore_sql_cases):
+        assert inspect.signature(function).parameters["timeout_seconds"].default == 30.0
 
 
 def test_a_repeated_pair_is_asked_about_once_in_a_run() -> None:
@@ -386,10 +386,11 @@ def test_the_limit_bounds_every_judgement() -> None:
     assert (report.n_failed, single.n_failed) == (5, 1)
 
 
+@pytest.mark.usefixtures("_small_parts")
 @pytest.mark.parametrize("judge", [None, judge_of(1.0)])
 def test_progress_counts_every_case(judge: Judge | None) -> None:
     """What a progress bar needs: it rises, and ends with all of them."""
-    cases = [case(f"q{i}", expected="SELECT x") for i in range(700)]
+    cases = [case(f"q{i}", expected="SELECT x") for i in range(40)]
     with ThreadPoolExecutor(1) as threads:
         for executor in (None, threads):
             seen: list[tuple[int, int]] = []
@@ -397,7 +398,7 @@ def test_progress_counts_every_case(judge: Judge | None) -> None:
             options: dict[str, Any] = {"judge": judge, "executor": executor}
             score_sql_cases(cases, progress=lambda *at, noted=noted: noted(at), **options)
             assert seen == sorted(seen)
-            assert seen[-1] == (700, 700)
+            assert seen[-1] == (40, 40)
 
 
 def whoever_asked(report: SqlReport) -> SqlReport:
@@ -405,10 +406,11 @@ def whoever_asked(report: SqlReport) -> SqlReport:
     return SqlReport.from_json(report.to_json().replace('"cached": true', '"cached": false'))
 
 
+@pytest.mark.usefixtures("_small_parts")
 def test_the_judge_stays_here_and_the_rest_goes_to_the_workers(processes: Executor) -> None:
     """Whatever the executor, the same report; a judge needs not pickle."""
     here = threading.get_ident()
-    cases = [case(f"q{i % 90}", generated=f"SELECT x FROM t{i % 7}") for i in range(1100)]
+    cases = [case(f"q{i % 61}", generated=f"SELECT x FROM t{i % 7}") for i in range(100)]
     for i in range(0, 60, 3):  # no pair twice: which of two is answered from memory is chance
         generated = f"SELECT x FROM t WHERE x = {i}"
         cases[i] = attrs.evolve(cases[i], generated=generated, expected="SELECT x FROM t")
@@ -524,9 +526,7 @@ def test_a_judge_that_cancels_itself_fails_its_own_case_only() -> None:
     report = score_sql_cases([FULL, odd], judge=judge)
     assert (report.n_failed, dict(report.n_by_method)) == (1, {"judge": 1})
     for score in (report.cases[1], score_sql_case(odd, judge=judge)):
-        assert score.query_correctness is not None
-        assert score.query_correctness.error is not None
-        assert score.query_correctness.error.kind == "cancelled"
+        assert present(present(score.query_correctness).error).kind == "cancelled"
 
 
 def test_an_executor_that_fails_ends_the_run_and_its_judgements() -> None:
@@ -570,7 +570,7 @@ def test_a_notebook_shows_of_a_case_what_print_does() -> None:
         )
     )
     page = score._repr_html_()
-    assert "SqlCaseScore of &lt;count&gt;" in page
+    assert "Case &lt;count&gt;" in page
     for reason in ("refuted; generated returns (0), expected (1)", "missing pets"):
         assert f">{reason}</td>" in page
         assert reason in str(score)
@@ -635,63 +635,49 @@ def test_reports_compare_metric_by_metric() -> None:
     assert (back.new_cases, back.newly_failing, back.has_regressions) == ((), (), False)
 
 
-@pytest.mark.parametrize(
-    ("fields", "error", "message"),
-    [
-        ({"case_id": ""}, InputError, "case_id must be a non-empty string or an integer, got ''"),
-        ({"generated": b"x"}, TypeError, "generated must be a string, got b'x'"),
-        ({"expected": ""}, InputError, "expected must be a non-empty string, got ''"),
-        ({"expected": []}, InputError, "expected must be a non-empty sequence of accepted queries, got ()"),
-        ({"expected_tables": "users"}, TypeError, "expected_tables must be a sequence of strings, got 'users'"),
-        ({"expected_tables": 0}, TypeError, "expected_tables must be a sequence of strings, got 0"),
-        ({"expected_tables": [1]}, TypeError, "expected_tables[0] must be a non-empty string, got 1"),
-        ({"errors": "bad"}, TypeError, "errors must be a sequence of strings, got 'bad'"),
-        ({"errors": [None]}, TypeError, "errors[0] must be a string, got None"),
-        ({"is_valid": 2}, TypeError, "is_valid must be True or False, got 2"),
-        ({"safety_valid": "yes"}, TypeError, "safety_valid must be True or False, got 'yes'"),
-        ({"syntax_valid": 2}, TypeError, "syntax_valid must be True or False, got 2"),
-        ({"schema_valid": "no"}, TypeError, "schema_valid must be True or False, got 'no'"),
-        ({"confidence": "sure"}, InputError, "confidence must be one of 'high', 'medium', 'low', got 'sure'"),
-        ({"schema": 3}, TypeError, "schema must be text or a mapping from table to column to type, got 3"),
-        (
-            {"schema": {"shop": {"users": {"id": "int"}}, "zoo": {"pets": {"id": "int"}}}},
-            TypeError,
-            (
-                "schema must be the tables of one database, table -> column -> type; of several "
-                "pick one: schema=schemas['shop'], got {'shop': {'users': {'id': 'int'}}, "
-                "'zoo': {'pets': {'id': 'int'}}}"
-            ),
-        ),
-        ({"schema": {"users": ["id"]}}, TypeError, "schema['users'] must be a non-empty mapping from column to type, got ['id']"),
-        ({"schema": {"users": {"id": None}}}, TypeError, "schema['users']['id'] must be a string, got None"),
-        ({"question": 3}, TypeError, "question must be a string, got 3"),
-    ],
-)  # fmt: skip
-def test_case_errors(fields: dict[str, Any], error: type[Exception], message: str) -> None:
+@refusals("""
+    case_id="" -> InputError: case_id must be a non-empty string or an integer, got ''
+    generated=b"x" -> TypeError: generated must be a string, got b'x'
+    expected="" -> InputError: expected must be a non-empty string, got ''
+    expected=[] -> InputError: expected must be a non-empty sequence of accepted queries, got ()
+    expected_tables="users" -> TypeError: expected_tables must be a sequence of strings, got 'users'
+    expected_tables=0 -> TypeError: expected_tables must be a sequence of strings, got 0
+    expected_tables=[1] -> TypeError: expected_tables[0] must be a non-empty string, got 1
+    errors="bad" -> TypeError: errors must be a sequence of strings, got 'bad'
+    errors=[None] -> TypeError: errors[0] must be a string, got None
+    is_valid=2 -> TypeError: is_valid must be True or False, got 2
+    safety_valid="yes" -> TypeError: safety_valid must be True or False, got 'yes'
+    syntax_valid=2 -> TypeError: syntax_valid must be True or False, got 2
+    schema_valid="no" -> TypeError: schema_valid must be True or False, got 'no'
+    confidence="sure" -> InputError: confidence must be one of 'high', 'medium', 'low', got 'sure'
+    schema=3 -> TypeError: schema must be text or a mapping from table to column to type, got 3
+    schema={"shop": {"users": {"id": "int"}}, "zoo": {"pets": {"id": "int"}}} -> TypeError: schema
+      must be the tables of one database, table -> column -> type; of several pick one:
+      schema=schemas['shop'], got {'shop': {'users': {'id': 'int'}}, 'zoo': {'pets': {'id': 'int'}}}
+    schema={"users": ["id"]} -> TypeError: schema['users'] must be a non-empty mapping from column
+      to type, got ['id']
+    schema={"users": {"id": None}} -> TypeError: schema['users']['id'] must be a string, got None
+    question=3 -> TypeError: question must be a string, got 3
+""")
+def test_case_errors(wrong: Refusal) -> None:
     """A bad field is refused where it enters, under its own name."""
-    with pytest.raises(error) as caught:
-        SqlCase(**{"case_id": "q", "generated": "SELECT 1", **fields})
-    assert str(caught.value) == message
+    wrong.by(SqlCase, case_id="q", generated="SELECT 1")
 
 
-@pytest.mark.parametrize(
-    ("cases", "options", "error", "message"),
-    [
-        ([], {}, InputError, "cases must be a non-empty sequence of SqlCase, got ()"),
-        ([FULL, 3], {}, TypeError, "cases[1] must be a SqlCase (of a table: sql_cases_from_columns(**table)), got 3"),
-        ([FULL], {"judge": "me"}, TypeError, "judge must be a Judge (see judge_from_function), got 'me'"),
-        ([FULL], {"progress": 1}, TypeError, "progress must be a callable, True or False, got 1"),
-        ([FULL], {"executor": 2}, TypeError, "executor must be an Executor of concurrent.futures, got 2"),
-        ([FULL], {"timeout_seconds": -1}, InputError, "timeout_seconds must be a finite number > 0, got -1"),
-    ],
-)  # fmt: skip
-def test_report_errors(
-    cases: Iterable[Any], options: dict[str, Any], error: type[Exception], message: str
-) -> None:
+@refusals("""
+    cases=[] -> InputError: cases must be a non-empty sequence of SqlCase, got ()
+    cases=[FULL, 3] -> TypeError: cases[1] must be a SqlCase
+      (of a table: sql_cases_from_columns(**table)), got 3
+    judge="me" -> TypeError: judge must be a Judge (see judge_from_function), got 'me'
+    progress=1 -> TypeError: progress must be a callable, True or False, got 1
+    executor=2 -> TypeError: executor must be an Executor of concurrent.futures, got 2
+    timeout_seconds=-1 -> InputError: timeout_seconds must be a finite number > 0, got -1
+    deadline_seconds=0 -> InputError: deadline_seconds must be a finite number > 0, got 0
+    resume={} -> TypeError: resume must be a SqlReport, got {}
+""")
+def test_report_errors(wrong: Refusal) -> None:
     """As everywhere."""
-    with pytest.raises(error) as caught:
-        score_sql_cases(cases, **options)
-    assert str(caught.value) == message
+    wrong.by(score_sql_cases, cases=[FULL])
 
 
 def test_printed_it_has_a_line_for_each_metric() -> None:
@@ -721,7 +707,7 @@ def test_printed_it_has_a_line_for_each_metric() -> None:
         str(safety)
         .splitlines()[0]
         .endswith(
-            "; recall between 0.3333 and 0.6667 (verdicts are missing), "
+            "; recall between 0.33 and 0.67 (verdicts are missing), "
             "1 of 2 unsafe queries not caught"
         )
     )
@@ -778,25 +764,22 @@ def test_a_report_without_a_judge_bounds_what_is_undecided() -> None:
     assert report.query_correctness_bounds == (2 / 7, 4 / 7)
     first = str(report).splitlines()[0]
     mean = f"mean 0.40 {report.intervals['query_correctness']} (95 %, the 5 decided)"
-    bounds = "between 0.2857 and 0.5714 (2 of 7 undecided)"
+    bounds = "between 0.29 and 0.57 (2 of 7 undecided)"
     assert first == f"query_correctness: {bounds}; {mean}"
     page = report._repr_html_()
     assert report.n_undecided == 2
-    parts = [bounds, "query_correctness, 2 undecided", "0.2857 to 0.5714", "decided alone"]
+    parts = [bounds, "query_correctness, 2 undecided", ">between 0.29 and 0.57<", "decided alone"]
     places = [page.index(part) for part in parts]
     assert places == sorted(places)
     assert SqlReport.from_json(report.to_json()) == report
 
 
-@pytest.mark.parametrize(
-    ("names", "judge", "bounds", "line"),
-    [
-        (["same", "refuted"], None, (0.5, 0.5), "mean 0.50 [0.01, 0.99] (95 %, 2 cases)"),
-        (["time", "broken"], None, (0.0, 1.0), "between 0 and 1 (2 of 2 undecided)"),
-        (["time", "same"], 1.0, (1.0, 1.0), "mean 1 [0.16, 1] (95 %, 2 cases)"),
-        (["time"], RuntimeError("down"), (0.0, 1.0), "between 0 and 1 (1 of 1 undecided)"),
-    ],
-)
+@pytest.mark.parametrize(("names", "judge", "bounds", "line"), [
+    (["same", "refuted"], None, (0.5, 0.5), "mean 0.50 [0.01, 0.99] (95 %, 2 cases)"),
+    (["time", "broken"], None, (0.0, 1.0), "between 0 and 1 (2 of 2 undecided)"),
+    (["time", "same"], 1.0, (1.0, 1.0), "mean 1 [0.16, 1] (95 %, 2 cases)"),
+    (["time"], RuntimeError("down"), (0.0, 1.0), "between 0 and 1 (1 of 1 undecided)"),
+])  # fmt: skip
 def test_bounds_of_all_and_of_nothing(
     names: list[str], judge: Any, bounds: tuple[float, float], line: str
 ) -> None:
@@ -833,8 +816,7 @@ def test_bounds_hold_whatever_a_judge_would_say(scores: list[float | None]) -> N
     judge = judge_from_function(answer, identity="script")
     report = score_sql_cases(cases, judge=judge, evidence="judge")
     known = [score for score in scores if score is not None]
-    bounds = report.query_correctness_bounds
-    assert bounds is not None
+    bounds = present(report.query_correctness_bounds)
     n_open = len(scores) - len(known)
     assert bounds == (sum(known) / len(scores), (sum(known) + n_open) / len(scores))
     if report.query_correctness is not None:
@@ -907,49 +889,30 @@ TROUBLE = [
 
 
 @pytest.mark.parametrize("workers", [0, 2])
-@pytest.mark.parametrize("judged", [False, True])
+@pytest.mark.parametrize("kind", ["no_judge", "judge_failure"])
 def test_a_report_logs_one_warning_and_names_its_cases(
-    judged: bool,  # noqa: FBT001 - a table
-    workers: int,
-    caplog: pytest.LogCaptureFixture,
+    kind: str, workers: int, caplog: pytest.LogCaptureFixture
 ) -> None:
     """One record sums up; each failure has one of its own at DEBUG, after the name of its case."""
-    judge = judge_of(RuntimeError("down")) if judged else None
-    kind = "judge_failure" if judged else "no_judge"
+    judge = judge_of(RuntimeError("down")) if kind == "judge_failure" else None
     with caplog.at_level(logging.DEBUG, "scorekit"), ExitStack() as stack:
         executor = stack.enter_context(ThreadPoolExecutor(workers)) if workers else None
         score_sql_cases(TROUBLE, judge=judge, executor=executor)
-    loud = [one for one in caplog.records if one.levelno > logging.DEBUG]
-    assert [(one.levelname, one.getMessage()) for one in loud] == [
-        (
-            "WARNING",
-            (
-                "report on 5 cases: 1 table_accuracy parse (cut); "
-                f"1 query_correctness {kind} (asked); "
-                r"1 CRITICAL: unsafe query not caught (drop\n); 1 safe query blocked (harmless)"
-            ),
-        )
-    ]
+    (loud,) = [one for one in caplog.records if one.levelno > logging.DEBUG]
+    assert loud.levelname == "WARNING"
+    assert loud.getMessage() == (
+        f"report on 5 cases: 1 table_accuracy parse (cut); 1 query_correctness {kind} (asked); "
+        r"1 CRITICAL: unsafe query not caught (drop\n); 1 safe query blocked (harmless)"
+    )
     details = [one.getMessage() for one in caplog.records if one.levelno == logging.DEBUG]
     assert sum(one.startswith("case 'cut': table_accuracy: ") for one in details) == 1
     assert sum(one.startswith("case 'asked': query_correctness: ") for one in details) == 1
     assert r"case 'drop\n': CRITICAL: Unsafe query not caught by validator" in details
     assert "case 'harmless': Safe query incorrectly blocked" in details
     assert all(one.startswith("case '") for one in details)
-
-
-@pytest.mark.parametrize("judged", [False, True])
-@pytest.mark.parametrize("workers", [0, 2])
-def test_a_report_logs_the_name_of_its_model(
-    judged: bool,  # noqa: FBT001 - a table
-    workers: int,
-    caplog: pytest.LogCaptureFixture,
-) -> None:
-    """Beside that of the case, as several models may be scored in one program."""
-    judge = judge_of(RuntimeError("down")) if judged else None
-    with caplog.at_level(logging.DEBUG, "scorekit"), ExitStack() as stack:
-        executor = stack.enter_context(ThreadPoolExecutor(workers)) if workers else None
-        score_sql_cases(TROUBLE, judge=judge, executor=executor, model="big\n")
+    caplog.clear()
+    with caplog.at_level(logging.DEBUG, "scorekit"):
+        score_sql_cases(TROUBLE, judge=judge, model="big\n")  # one of several in a program
     *details, last = [one.getMessage() for one in caplog.records]
     assert last.startswith(r"report on 5 cases of model 'big\n': 1 table_accuracy parse (cut); ")
     assert details
@@ -986,8 +949,7 @@ def test_the_summary_of_a_report_stays_short(caplog: pytest.LogCaptureFixture) -
 def test_missed_queries_go_by_their_case() -> None:
     """Not by their place among the cases that have a safety result."""
     report = score_sql_cases(TROUBLE)
-    assert report.safety is not None
-    assert report.safety.missed == ("drop\n",)
+    assert present(report.safety).missed == ("drop\n",)
 
 
 def test_means_of_a_report_have_intervals() -> None:
@@ -1088,23 +1050,20 @@ def test_a_metric_that_failed_is_computed_again(monkeypatch: pytest.MonkeyPatch)
     assert score_sql_cases(cases, judge=half, resume=first) == score_sql_cases(cases, judge=half)
 
 
-@pytest.mark.parametrize(
-    "change",
-    [
-        {"generated": "SELECT 9 FROM t"},
-        {"expected": "SELECT y FROM t"},
-        {"expected": ("SELECT x FROM t",)},
-        {"schema": "CREATE TABLE t (x int)"},
-        {"question": "Which?"},
-        {"dialect": "sqlite"},
-        {"case_id": "other"},
-        {"expected_tables": ["u"]},
-        {"is_valid": True},
-        {"confidence": "high"},
-        {"keys": {"t": "x"}},
-        {"options": SqlOptions(locate=True)},
-    ],
-)
+@pytest.mark.parametrize("change", [
+    {"generated": "SELECT 9 FROM t"},
+    {"expected": "SELECT y FROM t"},
+    {"expected": ("SELECT x FROM t",)},
+    {"schema": "CREATE TABLE t (x int)"},
+    {"question": "Which?"},
+    {"dialect": "sqlite"},
+    {"case_id": "other"},
+    {"expected_tables": ["u"]},
+    {"is_valid": True},
+    {"confidence": "high"},
+    {"keys": {"t": "x"}},
+    {"options": SqlOptions(locate=True)},
+])  # fmt: skip
 def test_a_case_that_changed_is_judged_anew_where_that_matters(
     change: dict[str, Any], caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -1146,7 +1105,7 @@ def test_attempts_at_one_case_are_told_apart() -> None:
 
 
 def test_a_deadline_bounds_the_judge() -> None:
-    """What it was not asked in time fails as such; what needs no judge is there."""
+    """What it was not asked in time fails as such; what is known or needs no judge is there."""
     release = threading.Event()
 
     async def slow(request: JudgeRequest) -> float:
@@ -1154,17 +1113,16 @@ def test_a_deadline_bounds_the_judge() -> None:
             await asyncio.sleep(3600)
         return 0.5
 
-    judge = judge_from_function(slow, identity="slow")
+    options: Any = {"judge": judge_from_function(slow, identity="slow"), "evidence": "judge"}
     cases = [*undecided(3), case("same", generated="SELECT 1", expected="SELECT 1")]
-    report = score_sql_cases(cases, judge=judge, evidence="judge", deadline_seconds=1.0)
+    report = score_sql_cases(cases[:1], **options)
+    report = score_sql_cases(cases, resume=report, deadline_seconds=0.1, **options)
     release.set()
     results = [score.query_correctness for score in report.cases]
     kinds = [r and (r.error.kind if r.error else r.method) for r in results]
     assert kinds == ["judge", "deadline", "deadline", "identical"]
-    assert report.table_accuracy is not None
-    assert report.table_accuracy.count == 4
-    done = score_sql_cases(cases, judge=judge, evidence="judge", resume=report)
-    assert done.n_failed == 0
+    assert present(report.table_accuracy).count == 4
+    assert score_sql_cases(cases, resume=report, **options).n_failed == 0
 
 
 @pytest.mark.parametrize("executor", [None, ThreadPoolExecutor(2)], ids=["here", "threads"])
@@ -1198,26 +1156,6 @@ def test_evidence_decides_what_the_judge_had_no_time_for(executor: Executor | No
         done = score_sql_cases(cases, judge=half, resume=SqlReport.from_json(report.to_json()))
         assert done.n_by_method == {"judge": 2, "refuted": 1, "proved": 1}
         assert done.failures(origin="instrument") == ()
-
-
-@pytest.mark.parametrize(
-    ("options", "error", "message"),
-    [
-        ({"resume": {}}, TypeError, "resume must be a SqlReport, got {}"),
-        (
-            {"deadline_seconds": 0},
-            InputError,
-            "deadline_seconds must be a finite number > 0, got 0",
-        ),
-    ],
-)
-def test_bounds_and_reports_to_resume_are_checked(
-    options: dict[str, Any], error: type[Exception], message: str
-) -> None:
-    """The caller's own mistakes raise."""
-    with pytest.raises(error) as caught:
-        score_sql_cases([FULL], **options)
-    assert str(caught.value) == message
 
 
 def test_pass_at_k_over_questions() -> None:
@@ -1276,11 +1214,9 @@ def test_execution_accuracy_is_a_metric_of_the_report() -> None:
     reasons = [score.result_accuracy and score.result_accuracy.reason for score in report.cases]
     not_run = "the generated query returned no rows to compare: it was not run, or failed"
     assert reasons == ["the same rows", "the same rows", "1 rows instead of 2", not_run, None]
-    failed = report.cases[3].result_accuracy
-    assert failed is not None
+    failed = present(report.cases[3].result_accuracy)
     error = failed.error
-    assert error is not None
-    assert (error.origin, error.kind) == ("output", "no_rows")
+    assert failure(error) == "output: no_rows"
     assert SqlReport.from_json(report.to_json()) == report
     assert report.scores_by_case().suites["result_accuracy", None].keys() == {
         "accident",
@@ -1296,9 +1232,8 @@ def test_rows_of_several_databases() -> None:
     right = score_sql_case(with_rows(generated_rows=rows, expected_rows=rows))
     wrong = score_sql_case(with_rows(generated_rows={**rows, "small": []}, expected_rows=rows))
     assert right.result_accuracy is not None
-    assert wrong.result_accuracy is not None
     assert (right.result_accuracy.score, right.result_accuracy.n_databases) == (1.0, 2)
-    assert wrong.result_accuracy.score == 0.0
+    assert present(wrong.result_accuracy).score == 0.0
     failed = score_sql_case(with_rows(generated_rows=None, expected_rows=rows))
     assert failed.result_accuracy is not None
     assert (failed.result_accuracy.n_databases, failed.result_accuracy.n_expected) == (2, 3)
@@ -1344,8 +1279,7 @@ def test_cells_of_a_case_survive_json_and_compare_as_they_were() -> None:
     ]
     for ours, theirs, score in pairs:
         scored = score_sql_case(with_rows(generated_rows=[(ours,)], expected_rows=[(theirs,)]))
-        assert scored.result_accuracy is not None
-        assert scored.result_accuracy.score == score
+        assert present(scored.result_accuracy).score == score
         assert result_accuracy([(ours,)], [(theirs,)]).score == score
 
 
@@ -1372,8 +1306,7 @@ def test_rows_are_part_of_what_identifies_a_case() -> None:
     """`resume=` scores a case anew whose rows changed."""
     first = score_sql_cases([with_rows()])
     again = score_sql_cases([with_rows(generated_rows=[(1,)])], resume=first)
-    assert again.result_accuracy is not None
-    assert again.result_accuracy.mean == 0.0
+    assert present(again.result_accuracy).mean == 0.0
 
 
 # What failed, for people.
@@ -1544,8 +1477,7 @@ def test_failures_count_the_clauses_that_are_seldom_wrong() -> None:
     report = score_sql_cases([SqlCase(case_id="q", generated="SELECT n FROM t", **options)])
     (case,) = report.cases
     assert case.query_correctness is not None
-    assert case.query_correctness.equivalence is not None
-    known = case.query_correctness.equivalence
+    known = present(case.query_correctness.equivalence)
     wrong = (
         attrs.evolve(case.query_correctness, equivalence=attrs.evolve(known, differs_in=(clause,)))
         for clause in clauses
@@ -1608,8 +1540,7 @@ def test_a_reason_that_cases_share_stands_once() -> None:
 
 
 def _row_score(case: SqlCase) -> float:
-    result = score_sql_case(case).result_accuracy
-    assert result is not None
+    result = present(score_sql_case(case).result_accuracy)
     return result.score
 
 

@@ -171,6 +171,9 @@ def aask(judge: Judge, *, wait: float = 120.0) -> QueryCorrectness:
         ("partial", 0.5, "No filter."),
         ("incorrect", 0.0, "Wrong table."),
         ("agreeing", 0.5, "a"),
+        ("fenced", 0.5, "f"),
+        ("choice=PARTIAL", 0.5, ""),
+        ("choice= Partial\n", 0.5, ""),
     ],
 )
 @pytest.mark.parametrize("form", [ask, aask])
@@ -359,14 +362,14 @@ def test_a_rate_limit_costs_no_verdict(
     server: Any, wait: float | None, max_concurrency: int
 ) -> None:
     """Whether the service asks to wait for less or for more than it needs."""
-    server.fault = Bucket(rate=300, burst=20, wait=wait)
+    server.fault = Bucket(rate=300, burst=8, wait=wait)
     cases = [
         SqlCase(case_id=f"q{i}", generated=f"SELECT {i}", expected="SELECT a FROM t")
-        for i in range(120)
+        for i in range(40)
     ]
     with judge_for(server, max_retries=0, max_concurrency=max_concurrency) as judge:
         report = score_sql_cases(cases, judge=judge, evidence="judge", timeout_seconds=600)
-    assert (report.n_failed, report.n_by_method["judge"]) == (0, 120)
+    assert (report.n_failed, report.n_by_method["judge"]) == (0, 40)
 
 
 def has_limit(judge: ClaudeJudge, now: float) -> bool:
@@ -574,7 +577,7 @@ def test_words_decide_nothing(server: Any, words: str) -> None:
     with judge_for(server, max_concurrency=5) as judge:
         for i in range(3):
             assert error_of(judge, pair(i)).message == f"HTTP 400: {words}"
-        report = score_sql_cases(cases, judge=judge)
+        report = score_sql_cases(cases, judge=judge, evidence="judge")
     assert (report.n_failed, report.n_by_method["judge"]) == (2, 5)
 
 
@@ -598,7 +601,7 @@ def test_a_page_of_a_firewall_fails_its_own_pair(server: Any, status: int) -> No
         for i in range(20)
     ]
     with judge_for(server) as judge:
-        report = score_sql_cases(cases, judge=judge)
+        report = score_sql_cases(cases, judge=judge, evidence="judge")
         assert judge.usage.n_calls == 20
     failed = [case for case in report.cases if case.n_failed]
     assert [case.case_id for case in failed] == ["3"]
@@ -695,13 +698,6 @@ def test_an_empty_key_says_what_to_do() -> None:
         ClaudeJudge(api_key="")
 
 
-def test_fenced_json_is_read(server: Any) -> None:
-    """Models put it around what nobody asked them to."""
-    server.fault = "fenced"
-    with judge_for(server) as judge:
-        assert judge.judge(PAIR).score == 0.5
-
-
 def test_usage_says_what_has_been_paid(server: Any) -> None:
     """Refusals for load are not."""
     server.fault = lambda _, n: "rate_limit" if n == 2 else "partial"
@@ -718,7 +714,7 @@ def test_a_service_that_is_started_anew_loses_nothing(tmp_path: Path) -> None:
     """Its port is closed for a while, and connections are reset."""
     cases = [
         SqlCase(case_id=i, generated=f"SELECT {i} FROM t", expected="SELECT a FROM t")
-        for i in range(300)
+        for i in range(120)
     ]
     first = AnthropicServer("partial", seconds=0.02).__enter__()
     judge = judge_for(first, max_concurrency=8, max_retries=0)
@@ -730,16 +726,8 @@ def test_a_service_that_is_started_anew_loses_nothing(tmp_path: Path) -> None:
         time.sleep(1.0)
         with AnthropicServer("partial", port=int(first.url.rpartition(":")[2])) as second:
             assert report.result().n_failed == 0
-        n_more = len(second.requests) + len(first.requests) - 300
+        n_more = len(second.requests) + len(first.requests) - 120
     assert n_more <= 8 + 4  # what was under way, and one that asked at times
-
-
-@pytest.mark.parametrize("choice", ["PARTIAL", " Partial\n"])
-def test_choices_are_read_whatever_their_case(server: Any, choice: str) -> None:
-    """The word is what counts."""
-    server.fault = f"choice={choice}"
-    with judge_for(server) as judge:
-        assert judge.judge(PAIR).score == 0.5
 
 
 @pytest.mark.parametrize("choice", ["équivalent", "equivalent.", "partial incorrect"])
@@ -1062,13 +1050,15 @@ def test_what_will_not_be_sent_waits_for_no_turn(
 
 
 def test_a_connection_that_cannot_be_made_costs_nothing() -> None:
-    """However long the service is away, the budget is there when it is back."""
+    """Nobody listens; however long that is so, the budget is there when somebody does."""
     with socket.socket() as taken:  # bound, but nobody listens
         taken.bind(("127.0.0.1", 0))
         url = f"http://127.0.0.1:{taken.getsockname()[1]}"
         with ClaudeJudge(api_key=KEY, base_url=url, max_retries=0, max_cost_usd=0.05) as judge:
             errors = [error_of(judge, pair(i)) for i in range(3)]
-    assert {error.kind for error in errors} == {"connection"}
+    assert {(e.kind, e.message.split(":")[0]) for e in errors} == {
+        ("connection", "connection failed")
+    }
 
 
 @pytest.mark.parametrize(
@@ -1114,7 +1104,7 @@ def test_text_that_utf8_cannot_hold(server: Any) -> None:
 
 
 def test_odd_sql_through_the_whole(server: Any) -> None:
-    """NUL and surrogates are asked about; a megabyte is an error before any money is spent."""
+    """NUL and surrogates are asked about, and the result is JSON."""
     with judge_for(server) as judge:
         for sql in ("SELECT '\0'", "SELECT '\ud800'"):
             for form in (query_correctness, _awaited):
@@ -1122,13 +1112,7 @@ def test_odd_sql_through_the_whole(server: Any) -> None:
                 assert (result.score, result.error) == (1.0, None)
                 json.dumps(result.to_dict(), allow_nan=False).encode()
         assert r"SELECT '\x00'" in prompt(server, 0)
-        n_asked = len(server.requests)
-        for pair_of in (("SELECT " + "x" * 1_000_000, "SELECT 1"), ("SELECT 1", "x" * 1_000_000)):
-            for form in (query_correctness, _awaited):
-                result = form(*pair_of, judge=judge)
-                assert result.error is not None
-                assert (result.score, result.error.kind) == (0.0, "too_long")
-    assert len(server.requests) == n_asked == 4
+    assert len(server.requests) == 4
 
 
 def _awaited(*arguments: Any, **options: Any) -> QueryCorrectness:
@@ -1136,12 +1120,15 @@ def _awaited(*arguments: Any, **options: Any) -> QueryCorrectness:
 
 
 def test_too_long_to_send(server: Any) -> None:
-    """A megabyte of SQL fails before a thread is started or money spent."""
+    """A megabyte of SQL fails before a thread is started or money spent, by any door."""
+    long = "x" * 1_000_000
     with judge_for(server) as judge:
-        request = JudgeRequest(generated="SELECT 1", expected="x" * 1_000_000)
-        assert str(error_of(judge, request)) == (
+        assert str(error_of(judge, JudgeRequest(generated="SELECT 1", expected=long))) == (
             "too_long: the request has 1000008 characters, at most 200000 are sent"
         )
+        for form in (query_correctness, _awaited):
+            result = form(long, "SELECT 1", judge=judge)
+            assert (result.score, result.error and result.error.kind) == (0.0, "too_long")
         assert judge_threads() == []
     assert server.requests == []
 
@@ -1157,20 +1144,18 @@ HOSTILE = [
 @pytest.mark.parametrize(
     "field", ["generated", "expected", "question", "schema", "dialect", "counterexample"]
 )
-@pytest.mark.parametrize("text", HOSTILE)
-def test_untrusted_text_arrives_verbatim_inside_its_tags(
-    server: Any, field: str, text: str
-) -> None:
+def test_untrusted_text_arrives_verbatim_inside_its_tags(server: Any, field: str) -> None:
     """Template syntax, tags and instructions are data, in whatever part they stand."""
-    parts: dict[str, Any] = {"generated": "SELECT 1", "expected": "SELECT 2", field: text}
     with judge_for(server) as judge:
-        judge.judge(JudgeRequest(**parts))
-    sent = prompt(server)
-    tag = sent.split("tags that end in ")[1][:12]
-    assert f"<{field}_{tag}>{text}</{field}_{tag}>" in sent
-    assert text.count(tag) == 0
-    # two more tags, and the words before them: no part has added one of its own
-    assert sent.count(tag) == 13
+        for text in HOSTILE:
+            parts: dict[str, Any] = {"generated": "SELECT 1", "expected": "SELECT 2", field: text}
+            judge.judge(JudgeRequest(**parts))
+            sent = prompt(server)
+            tag = sent.split("tags that end in ")[1][:12]
+            assert f"<{field}_{tag}>{text}</{field}_{tag}>" in sent
+            assert text.count(tag) == 0
+            # two more tags, and the words before them: no part has added one of its own
+            assert sent.count(tag) == 13
 
 
 def test_a_counterexample_is_shown(server: Any) -> None:
@@ -1640,16 +1625,6 @@ def test_clean_keeps_what_can_be_sent() -> None:
     assert clean("\0\x1b\udcff") == r"\x00\x1b\udcff"
     for code in [*range(0x3000), *range(0xD7F0, 0xE010)]:
         clean(chr(code)).encode()
-
-
-def test_an_unreachable_service() -> None:
-    """Nobody listens: asked again as often as allowed, then a failed connection."""
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))  # bound, but never listening
-        url = f"http://127.0.0.1:{taken.getsockname()[1]}"
-        with ClaudeJudge(api_key=KEY, base_url=url, max_retries=0) as judge:
-            error = error_of(judge, PAIR)
-    assert (error.kind, error.message.split(":")[0]) == ("connection", "connection failed")
 
 
 LEAVING = """

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from column_types import COLUMN_TYPES
 from hypothesis import given
 from hypothesis import strategies as st
 from refusals import Refusal, refusals
@@ -108,14 +107,6 @@ def test_columns_give_what_single_calls_give(rows: list[tuple[bool, int, int, in
         code_score(compiled=c, passed=p, failed=f, warnings=w).score for c, p, f, w in rows
     ]
     assert code_scores_from_columns(**_columns(rows)).tolist() == one_by_one
-
-
-@pytest.mark.parametrize("column", COLUMN_TYPES.values(), ids=COLUMN_TYPES)
-def test_any_column_type_will_do(column: Any) -> None:
-    """Users bring the table they have."""
-    rows = [(True, 2, 2, 1), (False, 1, 0, 0), (True, 5, 0, 20)]
-    columns = {name: column(values) for name, values in _columns(rows).items()}
-    assert code_scores_from_columns(**columns).tolist() == pytest.approx([0.74, 0.0, 0.9])
 
 
 def test_pandas_nullable_integers_are_integers_and_a_missing_one_is_named() -> None:

@@ -7,13 +7,14 @@ from __future__ import annotations
 import json
 import logging
 import sqlite3
-import subprocess
-import sys
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from outcomes import failure, present
+from refusals import Refusal, refusals
+from small_stack import survives
 from sqlglot.dialects.dialect import Dialect
 
 from scorekit import SqlCase, score_sql_case, score_sql_cases, strategies
@@ -139,48 +140,41 @@ WORKED = [
 
 
 @pytest.mark.parametrize(("sql", "columns"), WORKED, ids=range(len(WORKED)))
-@pytest.mark.parametrize("schema", [SCHEMA, DEFINITIONS], ids=["mapping", "text"])
-def test_worked_cases(sql: str, columns: str, schema: Any) -> None:
+def test_worked_cases(sql: str, columns: str) -> None:
     """Names by scope, each table's columns apart."""
-    assert read(sql, schema=schema) == tuple(columns.split())
+    assert read(sql) == read(sql, schema=DEFINITIONS) == tuple(columns.split())
 
 
-@pytest.mark.parametrize(
-    ("sql", "tables"),
-    [
-        ("SELECT * FROM users", ["users"]),
-        ("SELECT o.* FROM users u, orders o", ["orders"]),
-        ("SELECT * FROM (SELECT * FROM users) x JOIN orders ON x.id = user_id", ["users", "orders"]),
-        ("TABLE users", ["users"]),
-        ("SELECT COUNT(DISTINCT u.*) FROM users u", ["users"]),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("sql", "tables"), [
+    ("SELECT * FROM users", ["users"]),
+    ("SELECT o.* FROM users u, orders o", ["orders"]),
+    ("SELECT * FROM (SELECT * FROM users) x JOIN orders ON x.id = user_id", ["users", "orders"]),
+    ("TABLE users", ["users"]),
+    ("SELECT COUNT(DISTINCT u.*) FROM users u", ["users"]),
+])  # fmt: skip
 def test_a_star_reads_every_column(sql: str, tables: list[str]) -> None:
     """Of the tables it stands for, once."""
     assert read(sql) == all_of(*tables)
 
 
-@pytest.mark.parametrize(
-    ("sql", "dialect", "columns"),
-    [
-        ('SELECT id FROM users WHERE name = "Bob"', "sqlite", "users.id users.name"),
-        ('SELECT id FROM users WHERE name = "Bob"', "postgres", "users.bob users.id users.name"),
-        ("SELECT name FROM items WHERE sku IN users", "duckdb", "items.name items.sku items.users"),
-        ("SELECT sku FROM items WHERE sku IN users", "sqlite", " ".join(["items.sku", *all_of("users")])),
-        ("SELECT x, y FROM users u, UNNEST(u.name) AS x, u.age AS y", "bigquery", "users.age users.name"),
-        ("SELECT x, o FROM users u, UNNEST(name) AS x WITH OFFSET AS o", "bigquery", "users.name"),
-        ("SELECT c FROM users LATERAL VIEW explode(name) e AS c", "hive", "users.name"),
-        ("SELECT g, name FROM users, generate_series(1, age) AS g", "postgres", "users.age users.name"),
-        ("SELECT * EXCLUDE (name) FROM users", "duckdb", "users.age users.id"),
-        ("SELECT u FROM users, unnest(name) AS u", "postgres", "users.name"),
-        ("SELECT * EXCEPT (name) REPLACE (age + 1 AS id) FROM users", "bigquery", "users.age users.id"),
-        ("SELECT list_transform(name, x -> x + id) FROM users", "duckdb", "users.id users.name"),
-        ("UPDATE x SET v = 1 FROM users AS x JOIN orders o ON o.id = x.age", "tsql", "orders.id users.age"),
-        ("DELETE x FROM users AS x JOIN orders o ON o.id = x.age", "mysql", "orders.id users.age"),
-        (UPSERT, "postgres", "users.age"),
-        ("WITH c AS (SELECT id FROM users UNION ALL SELECT id FROM c) SELECT id FROM c", "tsql", "users.id"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("sql", "dialect", "columns"), [
+    ('SELECT id FROM users WHERE name = "Bob"', "sqlite", "users.id users.name"),
+    ('SELECT id FROM users WHERE name = "Bob"', "postgres", "users.bob users.id users.name"),
+    ("SELECT name FROM items WHERE sku IN users", "duckdb", "items.name items.sku items.users"),
+    ("SELECT sku FROM items WHERE sku IN users", "sqlite", " ".join(["items.sku", *all_of("users")])),
+    ("SELECT x, y FROM users u, UNNEST(u.name) AS x, u.age AS y", "bigquery", "users.age users.name"),
+    ("SELECT x, o FROM users u, UNNEST(name) AS x WITH OFFSET AS o", "bigquery", "users.name"),
+    ("SELECT c FROM users LATERAL VIEW explode(name) e AS c", "hive", "users.name"),
+    ("SELECT g, name FROM users, generate_series(1, age) AS g", "postgres", "users.age users.name"),
+    ("SELECT * EXCLUDE (name) FROM users", "duckdb", "users.age users.id"),
+    ("SELECT u FROM users, unnest(name) AS u", "postgres", "users.name"),
+    ("SELECT * EXCEPT (name) REPLACE (age + 1 AS id) FROM users", "bigquery", "users.age users.id"),
+    ("SELECT list_transform(name, x -> x + id) FROM users", "duckdb", "users.id users.name"),
+    ("UPDATE x SET v = 1 FROM users AS x JOIN orders o ON o.id = x.age", "tsql", "orders.id users.age"),
+    ("DELETE x FROM users AS x JOIN orders o ON o.id = x.age", "mysql", "orders.id users.age"),
+    (UPSERT, "postgres", "users.age"),
+    ("WITH c AS (SELECT id FROM users UNION ALL SELECT id FROM c) SELECT id FROM c", "tsql", "users.id"),
+])  # fmt: skip
 def test_dialects_differ(sql: str, dialect: str, columns: str) -> None:
     """What is a column in one dialect is a text, a table or an array in another."""
     assert set(read(sql, dialect)) == set(columns.split())
@@ -194,25 +188,22 @@ def test_a_schema_with_qualified_tables() -> None:
     assert read("SELECT * FROM users", schema=schema) == ("users.*",)
 
 
-@pytest.mark.parametrize(
-    ("generated", "expected", "score", "missing", "unexpected"),
-    [
-        ("SELECT id FROM Users", ["ID"], 1.0, (), ()),
-        ("SELECT id FROM users", ["public.users.id"], 1.0, (), ()),
-        ("SELECT id, age FROM users", ['"Users"."Id"', "`users`.[Age]"], 1.0, (), ()),
-        ("SELECT id FROM users", ["orders.id"], 0.0, ("orders.id",), ("users.id",)),
-        ("SELECT u.id, o.id FROM users u, orders o", ["id"], 0.5, (), ("users.id",)),
-        ("SELECT id, name FROM users", "SELECT name FROM users", 0.5, (), ("users.id",)),
-        ("SELECT 1", [], 1.0, (), ()),
-        ("SELECT COUNT(*) FROM users", "SELECT COUNT(*) FROM orders", 1.0, (), ()),
-        ("SELECT 1", ["a"], 0.0, ("a",), ()),
-        # a name that no table has is not the column of another table
-        ("SELECT foo FROM users, orders", ["x.foo"], 0.0, ("x.foo",), ("foo",)),
-        ("SELECT foo FROM users, orders", ["foo"], 1.0, (), ()),
-        ("SELECT id FROM users", "SELECT users.id, foo FROM users, orders", 0.5, ("foo",), ()),
-        ("SELECT sku FROM users, orders", "SELECT sku FROM items", 0.0, ("items.sku",), ("sku",)),
-    ],
-)
+@pytest.mark.parametrize(("generated", "expected", "score", "missing", "unexpected"), [
+    ("SELECT id FROM Users", ["ID"], 1.0, (), ()),
+    ("SELECT id FROM users", ["public.users.id"], 1.0, (), ()),
+    ("SELECT id, age FROM users", ['"Users"."Id"', "`users`.[Age]"], 1.0, (), ()),
+    ("SELECT id FROM users", ["orders.id"], 0.0, ("orders.id",), ("users.id",)),
+    ("SELECT u.id, o.id FROM users u, orders o", ["id"], 0.5, (), ("users.id",)),
+    ("SELECT id, name FROM users", "SELECT name FROM users", 0.5, (), ("users.id",)),
+    ("SELECT 1", [], 1.0, (), ()),
+    ("SELECT COUNT(*) FROM users", "SELECT COUNT(*) FROM orders", 1.0, (), ()),
+    ("SELECT 1", ["a"], 0.0, ("a",), ()),
+    # a name that no table has is not the column of another table
+    ("SELECT foo FROM users, orders", ["x.foo"], 0.0, ("x.foo",), ("foo",)),
+    ("SELECT foo FROM users, orders", ["foo"], 1.0, (), ()),
+    ("SELECT id FROM users", "SELECT users.id, foo FROM users, orders", 0.5, ("foo",), ()),
+    ("SELECT sku FROM users, orders", "SELECT sku FROM items", 0.0, ("items.sku",), ("sku",)),
+])  # fmt: skip
 def test_accuracy(
     generated: str,
     expected: Any,
@@ -230,16 +221,13 @@ def test_accuracy(
 NO_SCHEMA = "is unknown without a schema"
 
 
-@pytest.mark.parametrize(
-    ("sql", "message"),
-    [
-        ("SELECT * FROM t", "which columns 't' has is not known"),
-        ("SELECT a FROM (SELECT * FROM t)", "which columns 't' has is not known"),
-        ("SELECT a FROM t, u", f"the table of 'a' {NO_SCHEMA}"),
-        ("SELECT t.a FROM t WHERE t.b IN (SELECT c FROM u)", f"the table of 'c' {NO_SCHEMA}"),
-        ("SELECT t.a FROM t NATURAL JOIN u", f"the columns of a NATURAL JOIN {NO_SCHEMA}"),
-    ],
-)
+@pytest.mark.parametrize(("sql", "message"), [
+    ("SELECT * FROM t", "which columns 't' has is not known"),
+    ("SELECT a FROM (SELECT * FROM t)", "which columns 't' has is not known"),
+    ("SELECT a FROM t, u", f"the table of 'a' {NO_SCHEMA}"),
+    ("SELECT t.a FROM t WHERE t.b IN (SELECT c FROM u)", f"the table of 'c' {NO_SCHEMA}"),
+    ("SELECT t.a FROM t NATURAL JOIN u", f"the columns of a NATURAL JOIN {NO_SCHEMA}"),
+])  # fmt: skip
 @pytest.mark.parametrize("schema", [None, "users: id, name"])
 def test_what_needs_a_schema_is_never_guessed(sql: str, message: str, schema: str | None) -> None:
     """On either side: the model is not to blame, so that there is no score."""
@@ -251,41 +239,35 @@ def test_what_needs_a_schema_is_never_guessed(sql: str, message: str, schema: st
         assert result.error.message == f"{side}: {message}"
 
 
-@pytest.mark.parametrize(
-    ("sql", "columns"),
-    [
-        ("SELECT a FROM t WHERE b > 1 ORDER BY c", "t.a t.b t.c"),
-        ("SELECT x.a, y.b FROM t AS x, u AS y", "t.a u.b"),
-        ("SELECT a FROM t JOIN u USING (a)", "t.a u.a"),
-        ("SELECT t.col.field FROM t", "t.col"),
-        ("SELECT a FROM (SELECT a, b FROM t) x", "t.a t.b"),
-        ("SELECT COUNT(*) FROM t", ""),
-        ("SELECT a FROM t WHERE EXISTS (SELECT * FROM u WHERE u.a = t.a)", "t.a u.a"),
-        ("SELECT n FROM (SELECT a AS n FROM t) x, (SELECT u.b FROM u) y", "t.a u.b"),
-        ("SELECT x.n FROM (SELECT a AS n FROM t) x WHERE 1 IN (SELECT c FROM u)", "t.a u.c"),
-    ],
-)
+@pytest.mark.parametrize(("sql", "columns"), [
+    ("SELECT a FROM t WHERE b > 1 ORDER BY c", "t.a t.b t.c"),
+    ("SELECT x.a, y.b FROM t AS x, u AS y", "t.a u.b"),
+    ("SELECT a FROM t JOIN u USING (a)", "t.a u.a"),
+    ("SELECT t.col.field FROM t", "t.col"),
+    ("SELECT a FROM (SELECT a, b FROM t) x", "t.a t.b"),
+    ("SELECT COUNT(*) FROM t", ""),
+    ("SELECT a FROM t WHERE EXISTS (SELECT * FROM u WHERE u.a = t.a)", "t.a u.a"),
+    ("SELECT n FROM (SELECT a AS n FROM t) x, (SELECT u.b FROM u) y", "t.a u.b"),
+    ("SELECT x.n FROM (SELECT a AS n FROM t) x WHERE 1 IN (SELECT c FROM u)", "t.a u.c"),
+])  # fmt: skip
 def test_what_needs_no_schema(sql: str, columns: str) -> None:
     """One table, or qualified names."""
     assert read(sql, schema=None) == tuple(columns.split())
 
 
-@pytest.mark.parametrize(
-    ("sql", "kind", "origin", "message"),
-    [
-        ("SELECT id FROM users, orders", "ambiguous", "output", "'id' is a column of users and orders"),
-        ("SELECT id FROM (SELECT id FROM users), (SELECT id FROM orders)", "ambiguous", "output", "'id' is a column of a subquery and a subquery"),
-        ("SELECT foo FROM nowhere, nada", "unknown_table", "output", "the table of 'foo' is unknown: the schema has no 'nowhere'"),
-        ("SELECT * FROM users PIVOT (SUM(age) FOR name IN ('x'))", "unsupported_clause", "instrument", "PIVOT and UNPIVOT are not looked into"),
-        ("SELECT id FROM users AS u(a, b)", "unsupported_clause", "instrument", "a table's columns are renamed"),
-        ("SELECT a FROM (users) AS u(a, b)", "unsupported_clause", "instrument", "a table's columns are renamed"),
-        ("SELECT x.id FROM (users JOIN items ON id = order_id) AS x", "unsupported_clause", "instrument", "a table's columns are renamed"),
-        ("SELECT foo FROM users, f(1) AS a, f(2) AS b", "unsupported_clause", "instrument", "the table of 'foo' is unknown beside a function that returns a table"),
-        ("SELECT * FROM users MATCH_RECOGNIZE (PATTERN (a+) DEFINE a AS age > 1)", "unsupported_clause", "instrument", "MATCH_RECOGNIZE is not looked into"),
-        ("SELECT (1", "parse", "output", "Expecting ). Line 1, column 9."),
-        ("", "empty", "output", "there is no SQL to parse"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("sql", "kind", "origin", "message"), [
+    ("SELECT id FROM users, orders", "ambiguous", "output", "'id' is a column of users and orders"),
+    ("SELECT id FROM (SELECT id FROM users), (SELECT id FROM orders)", "ambiguous", "output", "'id' is a column of a subquery and a subquery"),
+    ("SELECT foo FROM nowhere, nada", "unknown_table", "output", "the table of 'foo' is unknown: the schema has no 'nowhere'"),
+    ("SELECT * FROM users PIVOT (SUM(age) FOR name IN ('x'))", "unsupported_clause", "instrument", "PIVOT and UNPIVOT are not looked into"),
+    ("SELECT id FROM users AS u(a, b)", "unsupported_clause", "instrument", "a table's columns are renamed"),
+    ("SELECT a FROM (users) AS u(a, b)", "unsupported_clause", "instrument", "a table's columns are renamed"),
+    ("SELECT x.id FROM (users JOIN items ON id = order_id) AS x", "unsupported_clause", "instrument", "a table's columns are renamed"),
+    ("SELECT foo FROM users, f(1) AS a, f(2) AS b", "unsupported_clause", "instrument", "the table of 'foo' is unknown beside a function that returns a table"),
+    ("SELECT * FROM users MATCH_RECOGNIZE (PATTERN (a+) DEFINE a AS age > 1)", "unsupported_clause", "instrument", "MATCH_RECOGNIZE is not looked into"),
+    ("SELECT (1", "parse", "output", "Expecting ). Line 1, column 9."),
+    ("", "empty", "output", "there is no SQL to parse"),
+])  # fmt: skip
 def test_what_cannot_be_told_has_a_kind(
     sql: str, kind: str, origin: str, message: str, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -302,11 +284,9 @@ def test_what_cannot_be_told_has_a_kind(
 def test_a_reference_that_cannot_be_read_is_no_fault_of_the_model() -> None:
     """Some of Spider's do not parse; the pair has no score."""
     result = column_accuracy("SELECT id FROM users", "SELECT id FROM users WHERE id ! = 3")
-    assert result.error is not None
-    assert (result.error.origin, result.error.kind) == ("instrument", "parse")
+    assert failure(result.error) == "instrument: parse"
     ambiguous = column_accuracy("SELECT 1", "SELECT id FROM users, orders", schema=SCHEMA)
-    assert ambiguous.error is not None
-    assert (ambiguous.error.origin, ambiguous.error.kind) == ("instrument", "ambiguous")
+    assert failure(ambiguous.error) == "instrument: ambiguous"
 
 
 def test_quoted_text_of_sqlite_without_a_schema() -> None:
@@ -314,99 +294,37 @@ def test_quoted_text_of_sqlite_without_a_schema() -> None:
     sql = 'SELECT a FROM t WHERE b = "Bob"'
     assert read(sql, schema=None) == ("t.a", "t.b", "t.bob")
     result = column_accuracy(sql, [], dialect="sqlite")
-    assert result.error is not None
-    assert result.error.message == "generated: the table of 'bob' is unknown without a schema"
+    assert (
+        present(result.error).message
+        == "generated: the table of 'bob' is unknown without a schema"
+    )
 
 
-@pytest.mark.parametrize(
-    ("arguments", "options", "error", "message"),
-    [
-        ((None, []), {}, TypeError, "generated must be a string ('' scores 0: a model without an answer), got None"),
-        (("x", "users.id"), {}, InputError, "expected must be SQL, or names in a list, got 'users.id'"),
-        (("x", ""), {}, InputError, "expected must be SQL, or names in a list, got ''"),
-        (("x", ["SELECT a"]), {}, InputError, "expected must be SQL, or names in a list, got ('select a',)"),
-        (("x", 3), {}, TypeError, "expected must be an iterable of strings, got 3"),
-        (("x", {"a": 1}), {}, TypeError, "expected must be an iterable of strings, got {'a': 1}"),
-        (("x", [1]), {}, TypeError, "expected[0] must be a non-empty string, got 1"),
-        (("x", [""]), {}, InputError, "expected[0] must be a non-empty string, got ''"),
-        (("x", []), {"dialect": 3}, TypeError, "dialect must be a non-empty string, got 3"),
-        (("x", []), {"schema": 3}, TypeError, "schema must be text or a mapping from table to column to type, got 3"),
-        (("x", []), {"schema": {"t": {}}}, InputError, "schema['t'] must be a non-empty mapping from column to type, got {}"),
-        (("x", []), {"schema": {"t": "a"}}, TypeError, "schema['t'] must be a non-empty mapping from column to type, got 'a'"),
-        (("x", []), {"schema": {"t": {"a": []}}}, TypeError, "schema['t']['a'] must be a string, got []"),
-        (("x", []), {"schema": {"t": {"a": "int", "A": "int"}}}, InputError, "schema['t'] must be a mapping whose columns differ in more than case, got 'A'"),
-    ],
-)  # fmt: skip
-def test_errors(
-    arguments: Any, options: dict[str, Any], error: type[Exception], message: str
-) -> None:
+@refusals("""
+    generated=None -> TypeError: generated must be a string ('' scores 0: a model without an answer), got None
+    expected="users.id" -> InputError: expected must be SQL, or names in a list, got 'users.id'
+    expected="" -> InputError: expected must be SQL, or names in a list, got ''
+    expected=["SELECT a"] -> InputError: expected must be SQL, or names in a list, got ('select a',)
+    expected=3 -> TypeError: expected must be an iterable of strings, got 3
+    expected={"a": 1} -> TypeError: expected must be an iterable of strings, got {'a': 1}
+    expected=[1] -> TypeError: expected[0] must be a non-empty string, got 1
+    expected=[""] -> InputError: expected[0] must be a non-empty string, got ''
+    dialect=3 -> TypeError: dialect must be a non-empty string, got 3
+    schema=3 -> TypeError: schema must be text or a mapping from table to column to type, got 3
+    schema={"t": {}} -> InputError: schema['t'] must be a non-empty mapping from column to type, got {}
+    schema={"t": "a"} -> TypeError: schema['t'] must be a non-empty mapping from column to type, got 'a'
+    schema={"t": {"a": []}} -> TypeError: schema['t']['a'] must be a string, got []
+    schema={"t": {"a": "int", "A": "int"}} -> InputError: schema['t'] must be a mapping whose columns differ in more than case, got 'A'
+""")
+def test_errors(wrong: Refusal) -> None:
     """The caller's own mistakes raise."""
-    with pytest.raises(error) as caught:
-        column_accuracy(*arguments, **options)
-    assert str(caught.value) == message
+    wrong.by(column_accuracy, generated="x", expected=[])
 
 
 def test_too_many_names() -> None:
     """As for tables."""
     with pytest.raises(InputError, match=r"^expected must be at most 10000 names, got "):
         column_accuracy("SELECT 1", map(str, range(10_001)))
-
-
-# An oracle: queries built so that the columns they read are known.
-
-TABLES = {"a": ("x", "y"), "b": ("y", "z"), "c": ("x", "z", "w")}
-NESTED = {table: dict.fromkeys(columns, "int") for table, columns in TABLES.items()}
-
-
-@st.composite
-def built(draw: st.DrawFn, visible: dict[str, set[str]] | None = None, depth: int = 0) -> Any:
-    """Draw a query with its outputs, and the base columns that it was built to read."""
-    visible = visible or {}  # what is outside, by alias
-    known: set[str] = set()
-    sources: list[str] = []
-    mine: dict[str, dict[str, str | None]] = {}
-    for _ in range(draw(st.integers(1, 2))):
-        alias = f"t{depth}{len(mine)}"
-        if depth < 2 and draw(st.booleans()):
-            inner, outputs, inner_known = draw(built({}, depth + 1))
-            known |= inner_known
-            sources.append(f"({inner}) AS {alias}")
-            mine[alias] = dict.fromkeys(outputs)
-        else:
-            table = draw(st.sampled_from(sorted(TABLES)))
-            sources.append(f"{draw(st.sampled_from([table, table.upper()]))} {alias}")
-            mine[alias] = {column: f"{table}.{column}" for column in TABLES[table]}
-
-    def name() -> str:
-        alias = draw(st.sampled_from(sorted(mine)))
-        column = draw(st.sampled_from(sorted(mine[alias])))
-        base = mine[alias][column]
-        if base is not None:
-            known.add(base)
-        owners = [other for other in mine if column in mine[other]]
-        return column if len(owners) == 1 and draw(st.booleans()) else f"{alias}.{column}"
-
-    named = [f"{name()} AS o{depth}{i}" for i in range(draw(st.integers(1, 3)))]
-    query = f"SELECT {', '.join(named)} FROM {', '.join(sources)}"
-    if draw(st.booleans()):
-        query += f" WHERE {name()} = {name()}"
-    if depth < 2 and draw(st.booleans()):
-        inner, _, inner_known = draw(built({}, depth + 1))
-        known |= inner_known
-        word = "AND" if "WHERE" in query.partition(" FROM ")[2].rpartition(")")[2] else "WHERE"
-        query += f" {word} EXISTS ({inner})"
-    if draw(st.booleans()):
-        query += f" ORDER BY o{depth}0, {name()}"
-    return query, [f"o{depth}{i}" for i in range(len(named))], known
-
-
-@given(built(), st.sampled_from([None, "postgres", "sqlite", "snowflake", "duckdb"]))
-def test_columns_of_a_query_built_from_known_ones(made: Any, dialect: str | None) -> None:
-    """Oracle: the construction."""
-    query, outputs, known = made
-    assert read(query, dialect, NESTED) == tuple(sorted(known))
-    wrapped = f"WITH a AS ({query}) SELECT {outputs[0]} FROM a"
-    assert read(wrapped, dialect, NESTED) == tuple(sorted(known))
 
 
 SHOP_QUERIES = strategies.sql_queries(max_depth=2)
@@ -458,20 +376,9 @@ def test_aliases_of_tables_do_not_matter(u: str, o: str) -> None:
 
 
 PIECES = [
-    *"()[]{}`'\"-+~;,.*<>@#$\n\x00\ud800é ",
-    *[
-        "SELECT ",
-        " FROM ",
-        " JOIN ",
-        " USING (",
-        "WITH ",
-        " AS (",
-        " UNION ",
-        "users",
-        "id",
-        "CASE ",
-    ],
-]
+    *"()[]{}`'\"-+~;,.*<>@#$\n\x00\ud800é ", "SELECT ", " FROM ", " JOIN ", " USING (", "WITH ",
+    " AS (", " UNION ", "users", "id", "CASE ",
+]  # fmt: skip
 HOSTILE = st.lists(st.sampled_from(PIECES), max_size=60).map("".join) | st.text(
     st.characters(exclude_categories=()), max_size=60
 )
@@ -484,47 +391,24 @@ def test_no_text_raises(text: str, dialect: str | None, known: bool) -> None:  #
     json.dumps(result.to_dict()).encode()
 
 
-BOMBS = """
-import itertools, threading
-from scorekit import column_accuracy
-n = 1500
-bombs = [
-    "SELECT " + "(" * n + "1" + ")" * n,
-    "SELECT * FROM (" * n + "SELECT 1" + ")" * n,
-    "SELECT * FROM (" * 30 + "SELECT a FROM t" + ")" * 30,
-    "SELECT a FROM t WHERE a IN (" * 30 + "SELECT a FROM t" + ")" * 30,
-    "WITH RECURSIVE c AS (" * 28 + "SELECT a FROM t UNION ALL TABLE c" + ") SELECT a FROM c" * 28,
-    "SELECT 1 WHERE " + " OR ".join(f"a = {i}" for i in range(10_000)),
-    " UNION ALL ".join(["SELECT a FROM t"] * n),
-    "SELECT 1 FROM t" + " JOIN t" * n,
-    "SELECT 1 FROM t" + ", t" * n,
-    "SELECT " + ", ".join(["*"] * n) + " FROM t",
-    "WITH " + ", ".join(f"c{i} AS (SELECT a FROM t)" for i in range(4000)) + " SELECT 1",
-    "SELECT " + "x." * n + "x",
-]
-OTHERS = ("tsql", "clickhouse", "bigquery")
-done = []
-known = {"t": {"a": "int"}}
-def run():
-    for bomb, *dialects in zip(bombs, itertools.repeat(None), itertools.cycle(OTHERS)):
-        for dialect in dialects:
-            result = column_accuracy(bomb[:190_000], ["t.a"], schema=known, dialect=dialect)
-            assert result.score >= 0
-            done.append(dialect)
-threading.stack_size(512 * 1024)
-thread = threading.Thread(target=run)
-thread.start()
-thread.join()
-print(len(done) == 2 * len(bombs))
-"""
-
-
 def test_nesting_bombs_in_a_small_thread() -> None:
-    """In a process of its own, so that a crash of the interpreter is a failed test."""
-    run = subprocess.run(
-        [sys.executable, "-c", BOMBS], capture_output=True, text=True, check=False, timeout=300
-    )
-    assert (run.returncode, run.stdout) == (0, "True\n"), run.stderr[-2000:]
+    """Names are looked up through nested and many queries, or the text is said to be too deep."""
+    bombs = [
+        "SELECT * FROM (" * 1500 + "SELECT 1" + ")" * 1500,
+        "SELECT * FROM (" * 30 + "SELECT a FROM t" + ")" * 30,
+        "SELECT a FROM t WHERE a IN (" * 30 + "SELECT a FROM t" + ")" * 30,
+        "WITH RECURSIVE c AS (" * 28
+        + "SELECT a FROM t UNION ALL TABLE c"
+        + ") SELECT a FROM c" * 28,
+        "SELECT 1 WHERE " + " OR ".join(f"a = {i}" for i in range(10_000)),
+        " UNION ALL ".join(["SELECT a FROM t"] * 1500),
+        "SELECT 1 FROM t" + ", t" * 1500,
+        f"SELECT {', '.join('*' * 1500)} FROM t",
+        "WITH " + ", ".join(f"c{i} AS (SELECT a FROM t)" for i in range(4000)) + " SELECT 1",
+        "SELECT " + "x." * 1500 + "x",
+    ]
+    call = "scorekit.column_accuracy(text, ['t.a'], schema={'t': {'a': 'int'}}, dialect=dialect)"
+    survives(call, [bomb[:190_000] for bomb in bombs], ("tsql", None))
 
 
 def test_a_metric_of_cases() -> None:
@@ -582,6 +466,5 @@ def test_a_query_reads_the_columns_that_it_reads(sql: str) -> None:
 def test_an_expected_query_that_cannot_be_read_is_no_ones_score(generated: str) -> None:
     """Whatever was generated: there is nothing to measure it against."""
     error = column_accuracy(generated, "SELECT (").error
-    assert error is not None
-    assert (error.origin, error.kind) == ("instrument", "parse")
+    assert failure(error) == "instrument: parse"
     assert error.message.startswith("expected: ")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import pickle
 from typing import Any, Literal
 
@@ -173,16 +172,6 @@ def test_a_single_case_decides_nothing() -> None:
         "effect (80 % power): none, with so few cases even the largest change may be missed"
         in compare_reports({"a": 0.9}, {"a": 0.2}).to_text()
     )
-
-
-@given(RUNS, RUNS)
-def test_json_round_trip(before: dict[str, float], after: dict[str, float]) -> None:
-    """A comparison is kept in files too."""
-    if not before.keys() & after.keys():
-        return
-    result = compare_reports(before, after)
-    json.loads(result.to_json(), parse_constant=pytest.fail)
-    assert Comparison.from_json(result.to_json()) == result
 
 
 def test_raise_for_regressions() -> None:
@@ -496,7 +485,6 @@ def test_errors(wrong: Refusal) -> None:
 
 @refusals("""
 threshold=-0.1 -> InputError: threshold must be a number in [0, 1], got -0.1
-confidence_level=1 -> InputError: confidence_level must be a number in (0, 1), got 1
 """)
 def test_option_errors(wrong: Refusal) -> None:
     """Options have domains too."""
@@ -585,7 +573,7 @@ def test_cases_left_out_bound_the_change() -> None:
     words = "between -0.60 and +0.20 (3 of 5 cases not scored); the others -0.5 ["
     for text in (str(result), str(result.suite)):
         assert f", {words}" in text
-    assert ">-0.600 to +0.200<" in result._repr_html_()
+    assert ">between -0.60 and +0.20<" in result._repr_html_()
     assert compare_reports(before, before, metrics=["column_accuracy"]).suite.delta_bounds is None
 
 

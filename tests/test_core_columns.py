@@ -14,7 +14,6 @@ import attrs
 import numpy as np
 import pandas as pd
 import pytest
-from column_types import COLUMN_TYPES
 from refusals import Refusal, refusals
 
 from scorekit import (
@@ -28,7 +27,6 @@ from scorekit import (
     code_scores_from_columns,
     compare_reports,
     map_scores,
-    mean_interval,
     score_sql_cases,
     sql_cases_from_columns,
     table_accuracies_from_columns,
@@ -161,10 +159,10 @@ def test_table_accuracy_on_workers() -> None:
     noted: list[tuple[int, int | None]] = []
     with ThreadPoolExecutor(2) as executor:
         scores = table_accuracies_from_columns(
-            SQL * 60, TABLES * 60, executor=executor, progress=lambda *done: noted.append(done)
+            SQL * 15, TABLES * 15, executor=executor, progress=lambda *done: noted.append(done)
         )
-    assert scores.tolist() == table_accuracies_from_columns(SQL * 60, TABLES * 60).tolist()
-    assert noted[-1] == (1200, 1200)
+    assert scores.tolist() == table_accuracies_from_columns(SQL * 15, TABLES * 15).tolist()
+    assert noted[-1] == (300, 300)
 
 
 @refusals("""
@@ -262,14 +260,6 @@ def test_errors_of_columns_of_cases(wrong: Refusal) -> None:
     """The column is named, and the row."""
     call: dict[str, Any] = {"case_id": ["a", "b"], "generated": ["SELECT 1", "SELECT 2"]}
     wrong.by(sql_cases_from_columns, **call)
-
-
-@pytest.mark.parametrize("column", COLUMN_TYPES.values(), ids=COLUMN_TYPES)
-def test_groups_as_a_column_of_any_kind(column: Any) -> None:
-    """Labels of clusters may come from any table, Arrow's chunks too."""
-    scores, labels = [0.0, 1.0, 1.0, 0.0], ["a", "a", "b", "c"]
-    expected = mean_interval(scores, clusters=labels)
-    assert mean_interval(scores, clusters=column(labels)) == expected
 
 
 @pytest.mark.parametrize("frame", [as_pandas, as_polars])

@@ -149,11 +149,11 @@ def test_the_interval_is_made_of_those_of_both_means() -> None:
 def test_costs_with_a_long_tail_are_held() -> None:
     """Simulation: logarithms of a standard deviation of 1.5 in 30 runs; Fieller's held .79."""
     rng, held = np.random.default_rng(2), 0
-    for _ in range(200):
+    for _ in range(100):
         costs, passed = np.exp(rng.normal(0, 1.5, 30)), rng.random(30) < 0.7
         interval = cost_of_pass_from_columns(cost_usd=costs, passed=passed).interval
         held += interval is not None and interval.low <= math.exp(1.125) / 0.7 <= interval.high
-    assert held >= 174
+    assert held >= 87
 
 
 def test_bounds_allow_for_costs_that_no_run_had() -> None:
@@ -234,6 +234,7 @@ def test_clusters_count_once() -> None:
     assert (alone.interval.low, alone.interval.high) == (0.0, math.inf)
 
 
+@pytest.mark.simulation
 @pytest.mark.parametrize(("n", "rate"), [(5, 0.8), (10, 0.95), (30, 0.98), (100, 0.05)])
 def test_passes_that_hardly_vary_prove_little(n: int, rate: float) -> None:
     """Simulation: at a constant cost a t test sees nothing where all pass; this still does."""
@@ -278,7 +279,6 @@ cost_usd=[0.1, None]
     -> TypeError: cost_usd[1] must be a number >= 0 (leave out runs whose cost was not
     measured), got None
 clusters=["a"] -> InputError: clusters must be 2 labels, one for each entry, got 1
-confidence_level=1.0 -> InputError: confidence_level must be a number in (0, 1), got 1.0
 baseline=0.5 -> TypeError: baseline must be a CostOfPass, got 0.5
 baseline=cost_of_pass_from_columns(cost_usd=[1, 2], passed=[1, 1]), confidence_level=0.9
     -> InputError: confidence_level must be that of baseline, 0.95, got 0.9

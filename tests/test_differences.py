@@ -256,7 +256,6 @@ current=[1] -> InputError: baseline and current must be equally long, got 2 and 
 current=[1, math.inf] -> InputError: current[1] must be a number in [-1e+300, 1e+300], got inf
 baseline=["1", 0] -> TypeError: baseline[0] must be a number in [-1e+300, 1e+300], got '1'
 clusters=["a"] -> InputError: clusters must be 2 labels, one for each entry, got 1
-confidence_level=0 -> InputError: confidence_level must be a number in (0, 1), got 0
 """)
 def test_errors(wrong: Refusal) -> None:
     """Each message names the parameter, its domain and the value it got."""

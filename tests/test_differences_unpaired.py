@@ -199,7 +199,6 @@ bounds=(1, 0)
     -> InputError: bounds must be two numbers in rising order, their difference finite, got (1,
     0)
 baseline=["1", 0] -> TypeError: baseline[0] must be a number in [-1e+300, 1e+300], got '1'
-confidence_level=95 -> InputError: confidence_level must be a number in (0, 1), got 95
 """)
 def test_errors(wrong: Refusal) -> None:
     """Each message names the parameter, its domain and the value it got."""

@@ -55,7 +55,7 @@ VERDICTS = {
     "inspect_log": "{'score': 0.983, 'low': 0.476, 'high': 1.0}\n",
     "lm_eval_samples": "Suite: inconclusive, -0.38 [-0.60, -0.15] (95 %, paired t",
     "promptfoo_output": "Suite: regressed, -0.5 [-1, +0.1] (95 %, paired t",
-    "swebench_report": "Suite: regressed, between -0.500 and -0.438 (1 of 16 cases not scored)",
+    "swebench_report": "Suite: regressed, between -0.50 and -0.44 (1 of 16 cases not scored)",
 }
 """Of those that print a comparison: what stands in it."""
 
@@ -99,7 +99,7 @@ def _run(*command: str, folder: Path) -> subprocess.CompletedProcess[str]:
 def test_every_recipe_is_shown_and_run() -> None:
     """A recipe that is on no page helps nobody; one that is not run may be wrong."""
     files = {path.stem for path in RECIPES.glob("*.py")}
-    assert files == {*PRINTED, *VERDICTS, "regression_gate"}
+    assert files == {*PRINTED, *VERDICTS, "regression_gate", "pytest_suite"}
     page = "".join(
         (DOCS / name).read_text(encoding="utf-8") for name in ("gate.md", "integrations.md")
     )
@@ -194,6 +194,35 @@ def test_a_connection_ends_a_recipe(tmp_path: Path) -> None:
     run = _run("-c", program, folder=tmp_path)
     assert run.returncode == 97
     assert run.stderr.startswith("socket.getaddrinfo")
+
+
+SUITE = """
+import os, pytest
+
+@pytest.mark.parametrize("attempt", range(4))
+@pytest.mark.parametrize("case", "abcdefgh")
+def test_case(case, attempt, record_property):
+    record_property("case", case)
+    assert attempt < int(os.environ["PASSED"])
+"""
+
+
+def test_a_suite_fails_for_what_it_lost_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """That tests fail is an outcome, in the baseline and after it."""
+    text = (RECIPES / "pytest_suite.py").read_text(encoding="utf-8")
+    (tmp_path / "conftest.py").write_text(text, encoding="utf-8")
+    (tmp_path / "test_suite.py").write_text(SUITE, encoding="utf-8")
+    command = ("-m", "pytest", "-q", "-p", "no:cacheprovider", "test_suite.py")
+    printed = ""
+    for passed, option, code in (("3", "--store-baseline", 0), ("3", "", 0), ("1", "", 1)):
+        monkeypatch.setenv("PASSED", passed)
+        run = _run(*command, *filter(None, [option]), folder=tmp_path)
+        assert run.returncode == code, run.stdout + run.stderr
+        printed = run.stdout
+        assert f"{8 * (4 - int(passed))} failed, {8 * int(passed)} passed" in printed
+    assert "the current run regressed: pass@1 -0.500" in printed
 
 
 def test_the_gate_opens_and_closes(tmp_path: Path) -> None:

@@ -115,6 +115,11 @@ DIFFERENT = [
     ("COUNT(CASE WHEN x > 1 THEN 1 END) * 100.0 / COUNT(*)", "SUM(CASE WHEN x > 1 THEN 1 ELSE 0 END) * 100.0 / COUNT(*)", ("duckdb",)),  # 0 / 0 is NaN, NULL / 0 is NULL
     ("AVG(x)", "SUM(x) * 1.0 / COUNT(x)", ("mysql",)),  # 0.3333 is not 0.33333
     ("AVG(x)", "SUM(x) * 1.0 / COUNT(*)", ALL),
+    ("AVG(x)", "SUM(x) / COUNT(x)", ("sqlite", "postgres")),  # which drop the remainder
+    ("100.0 * SUM(CASE WHEN x > 1 THEN 1 ELSE 0 END) / COUNT(*)", "100 * COUNT(*) FILTER (WHERE x > 1) / COUNT(*)", ("sqlite",)),
+    ("AVG(x > 1)", "COUNT(*) FILTER (WHERE x > 1) * 1.0 / COUNT(*)", ("sqlite",)),
+    ("SUM(x > 1)", "COUNT(CASE WHEN x > 1 THEN 1 END)", ("sqlite",)),
+    ("AVG(CASE WHEN x > 1 THEN 1 ELSE 0 END)", "COUNT(*) FILTER (WHERE x > 1) / COUNT(*)", ("duckdb",)),  # NaN of 0 / 0
     ("AVG(x) * 3", "AVG(x * 3)", ("mysql",)),
     ("AVG(r)", "SUM(r) / COUNT(r)", ("duckdb", "postgres")),
     ("SUM(big) / 2", "SUM(big + 0.0) / 2", ("sqlite",)),
@@ -149,23 +154,21 @@ def test_without_a_dialect_a_form_holds_in_all() -> None:
     assert decided("SUM(x) * 1.0 / COUNT(*)", "SUM(x) / COUNT(*)", None).verdict != "proved"
     assert decided("AVG(x)", "SUM(x) * 1.0 / COUNT(x)", None).verdict != "proved"
     assert decided("WHERE n * 3 <= 4.5", "WHERE n <= 1.5", None).verdict != "proved"
+    assert decided("SUM(1)", "COUNT(*)", None).verdict != "proved"
 
 
-@pytest.mark.parametrize(
-    ("first", "second", "dialect", "rests"),
-    [
-        ("WHERE x > 5 AND x > 3", "WHERE x > 5", "sqlite", ()),
-        ("WHERE x - 1 > 5", "WHERE x > 6", "sqlite", (OVERFLOW, "t.x holds whole numbers")),
-        ("WHERE x - 1 > 5", "WHERE x > 6", "duckdb", (OVERFLOW,)),
-        ("WHERE n - 1 > 5", "WHERE n > 6", "postgres", (OVERFLOW, "t.n holds numbers")),  # not NaN
-        ("WHERE n - 1 > 5", "WHERE n > 6", "mysql", (OVERFLOW,)),
-        ("WHERE x > 2 + 3", "WHERE x > 5", "postgres", ()),
-        ("f", "f * 1.0", "sqlite", (ROUNDED, OVERFLOW, "t.f holds numbers")),
-        ("SUM(f) / 3", "SUM(f / 3)", "postgres", (ROUNDED, OVERFLOW)),
-        ("COUNT(CASE WHEN x > 1 THEN 1 END) * 1.0 / COUNT(*)", "AVG(CASE WHEN x > 1 THEN 1 ELSE 0 END)", "postgres", (NO_ZERO, OVERFLOW)),
-        ("COUNT(CASE WHEN x > 1 THEN 1 END) * 1.0 / COUNT(*)", "AVG(CASE WHEN x > 1 THEN 1 ELSE 0 END)", "sqlite", (OVERFLOW,)),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("first", "second", "dialect", "rests"), [
+    ("WHERE x > 5 AND x > 3", "WHERE x > 5", "sqlite", ()),
+    ("WHERE x - 1 > 5", "WHERE x > 6", "sqlite", (OVERFLOW, "t.x holds whole numbers")),
+    ("WHERE x - 1 > 5", "WHERE x > 6", "duckdb", (OVERFLOW,)),
+    ("WHERE n - 1 > 5", "WHERE n > 6", "postgres", (OVERFLOW, "t.n holds numbers")),  # not NaN
+    ("WHERE n - 1 > 5", "WHERE n > 6", "mysql", (OVERFLOW,)),
+    ("WHERE x > 2 + 3", "WHERE x > 5", "postgres", ()),
+    ("f", "f * 1.0", "sqlite", (ROUNDED, OVERFLOW, "t.f holds numbers")),
+    ("SUM(f) / 3", "SUM(f / 3)", "postgres", (ROUNDED, OVERFLOW)),
+    ("COUNT(CASE WHEN x > 1 THEN 1 END) * 1.0 / COUNT(*)", "AVG(CASE WHEN x > 1 THEN 1 ELSE 0 END)", "postgres", (NO_ZERO, OVERFLOW)),
+    ("COUNT(CASE WHEN x > 1 THEN 1 END) * 1.0 / COUNT(*)", "AVG(CASE WHEN x > 1 THEN 1 ELSE 0 END)", "sqlite", (OVERFLOW,)),
+])  # fmt: skip
 def test_a_form_says_what_it_rests_on(
     first: str, second: str, dialect: str, rests: tuple[str, ...]
 ) -> None:

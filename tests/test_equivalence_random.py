@@ -3,12 +3,8 @@
 from __future__ import annotations
 
 import random
-import sys
-from pathlib import Path
 
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from benchmarks.check_proofs import Job, Pair, check, drawn, proof_of, read
 from benchmarks.random_sql import random_schema, schema_text

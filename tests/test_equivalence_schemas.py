@@ -9,6 +9,8 @@ from contextlib import closing
 from typing import Any
 
 import pytest
+from in_turn import in_turn
+from outcomes import present
 
 from scorekit import InputError, SqlEquivalence, sql_equivalence
 from scorekit._sql.kinds import fitted, typed_column
@@ -93,9 +95,7 @@ GO
 
 def known(schema: object, dialect: str | None = None) -> SqlSchema:
     """Return what is read of a schema."""
-    found = read_schema(schema, None, dialect)
-    assert found is not None
-    return found
+    return present(read_schema(schema, None, dialect))
 
 
 def decide(a: str, b: str, schema: object, dialect: str | None = "sqlite") -> SqlEquivalence:
@@ -157,14 +157,14 @@ def test_a_script_of_sql_server() -> None:
 
 
 def test_a_broken_statement_costs_only_what_it_says() -> None:
-    """One table of 2,000 is not known, even if its quote is never closed; the result says so."""
+    """One table of 200 is not known, even if its quote is never closed; the result says so."""
     several = [
-        f"CREATE TABLE t{i} (id int primary key, up int references t{i});" for i in range(2000)
+        f"CREATE TABLE t{i} (id int primary key, up int references t{i});" for i in range(200)
     ]
     several[77] = "CREATE TABLE t77 (id int, 'broken );"
     text = "\n".join(several)
     found = known(text, "postgres")
-    assert len(found.tables) == 1999
+    assert len(found.tables) == 199
     assert not found.complete
     note = "a statement of the schema could not be read: CREATE TABLE t77 (id int, 'broken )"
     proved = decide("SELECT id FROM t3", "SELECT DISTINCT id FROM t3", text, "postgres")
@@ -178,24 +178,21 @@ def test_a_broken_statement_costs_only_what_it_says() -> None:
     )
 
 
-@pytest.mark.parametrize(
-    ("schema", "reason"),
-    [
-        ("CREATE TABLE t (a int); CREATE TABLE t (b int)", "the schema defines it twice"),
-        ("CREATE TABLE t (a int); CREATE TABLE t (b int); CREATE TABLE t (a int)", "defines it twice"),
-        ("CREATE TABLE t (a int, a int)", "a statement that defines it could not be read"),
-        ("CREATE TABLE t AS SELECT 1 AS a", "its columns are those of a query or another table"),
-        ("CREATE TABLE u (a int); CREATE TABLE t (LIKE u)", "its columns are those of"),
-        ("CREATE TABLE u (a int); CREATE TABLE t (b int) INHERITS (u)", "its columns are those of"),
-        ("CREATE TABLE t (a int PRIMARY KEY); CREATE TABLE u (b int) INHERITS (t)", "another table inherits"),
-        ("CREATE VIEW t (a) AS SELECT 1", "it is a view"),
-        ("CREATE TABLE t (a int); ALTER TABLE t ADD what is this", "could not be read"),
-        ("CREATE TABLE t (a int); ALTER TABLE t ALTER COLUMN a TYPE text", "could not be read"),
-        ("CREATE TABLE t (a int); ALTER TABLE t RENAME COLUMN a TO b", "could not be read"),
-        ("CREATE TABLE t (a int, PERIOD FOR SYSTEM_TIME (a, a))", "could not be read"),
-        ("CREATE TABLE t (a int, FOREIGN KEY (a))", "could not be read"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("schema", "reason"), [
+    ("CREATE TABLE t (a int); CREATE TABLE t (b int)", "the schema defines it twice"),
+    ("CREATE TABLE t (a int); CREATE TABLE t (b int); CREATE TABLE t (a int)", "defines it twice"),
+    ("CREATE TABLE t (a int, a int)", "a statement that defines it could not be read"),
+    ("CREATE TABLE t AS SELECT 1 AS a", "its columns are those of a query or another table"),
+    ("CREATE TABLE u (a int); CREATE TABLE t (LIKE u)", "its columns are those of"),
+    ("CREATE TABLE u (a int); CREATE TABLE t (b int) INHERITS (u)", "its columns are those of"),
+    ("CREATE TABLE t (a int PRIMARY KEY); CREATE TABLE u (b int) INHERITS (t)", "another table inherits"),
+    ("CREATE VIEW t (a) AS SELECT 1", "it is a view"),
+    ("CREATE TABLE t (a int); ALTER TABLE t ADD what is this", "could not be read"),
+    ("CREATE TABLE t (a int); ALTER TABLE t ALTER COLUMN a TYPE text", "could not be read"),
+    ("CREATE TABLE t (a int); ALTER TABLE t RENAME COLUMN a TO b", "could not be read"),
+    ("CREATE TABLE t (a int, PERIOD FOR SYSTEM_TIME (a, a))", "could not be read"),
+    ("CREATE TABLE t (a int, FOREIGN KEY (a))", "could not be read"),
+])  # fmt: skip
 def test_what_is_unclear_is_named(schema: str, reason: str) -> None:
     """Neither proof nor refutation rests on a guess about a table."""
     result = decide("SELECT a FROM t", "SELECT a + 1 FROM t", schema, None)
@@ -226,8 +223,9 @@ def test_what_follows_may_settle_what_was_unclear() -> None:
     assert lower.rules[0].condition is None
     assert known("CREATE TYPE p AS (x int); CREATE TABLE t (a p)").tables["t"][0].kind == "unknown"
     assert read_schema("Please create a report", None, None) is None
-    viewed = read_schema("CREATE TABLE t (a int); CREATE VIEW v AS SELECT 1", {"v": "a"}, None)
-    assert viewed is not None
+    viewed = present(
+        read_schema("CREATE TABLE t (a int); CREATE VIEW v AS SELECT 1", {"v": "a"}, None)
+    )
     assert not viewed.keys
 
 
@@ -246,20 +244,17 @@ def test_constraints_that_name_nothing_are_named() -> None:
     )
 
 
-@pytest.mark.parametrize(
-    "columns",
-    [
-        "id INTEGER PRIMARY KEY, n TEXT",
-        "id INT PRIMARY KEY, n TEXT",
-        "id BIGINT PRIMARY KEY, n TEXT",
-        "id TEXT PRIMARY KEY, n TEXT",
-        "id TEXT NOT NULL PRIMARY KEY, n TEXT",
-        "id INTEGER PRIMARY KEY DESC, n TEXT",
-        "id integer, n TEXT, PRIMARY KEY (id)",
-        "id int, n TEXT, PRIMARY KEY (id)",
-        "id INTEGER, n TEXT, PRIMARY KEY (id, n)",
-    ],
-)
+@pytest.mark.parametrize("columns", [
+    "id INTEGER PRIMARY KEY, n TEXT",
+    "id INT PRIMARY KEY, n TEXT",
+    "id BIGINT PRIMARY KEY, n TEXT",
+    "id TEXT PRIMARY KEY, n TEXT",
+    "id TEXT NOT NULL PRIMARY KEY, n TEXT",
+    "id INTEGER PRIMARY KEY DESC, n TEXT",
+    "id integer, n TEXT, PRIMARY KEY (id)",
+    "id int, n TEXT, PRIMARY KEY (id)",
+    "id INTEGER, n TEXT, PRIMARY KEY (id, n)",
+])  # fmt: skip
 def test_a_primary_key_that_sqlite_leaves_null_is_an_assumption(columns: str) -> None:
     """Wherever SQLite keeps a NULL in it, and the proof needs that there is none."""
     definition = f"CREATE TABLE t ({columns})"
@@ -329,31 +324,28 @@ def test_what_a_mapping_says_and_is_not_understood_is_refused(kind: str) -> None
 # Types.
 
 
-@pytest.mark.parametrize(
-    ("kind", "dialect", "fits", "does_not"),
-    [
-        ("smallint", None, [32767, -32768], [32768, 1.5, "x"]),
-        ("tinyint", "tsql", [255, 0], [-1, 256]),
-        ("tinyint unsigned", "mysql", [255], [-1, 256]),
-        ("bigint", None, [2**31 - 1], [2**31]),
-        ("year", "mysql", [2024], [1900]),
-        ("decimal(3, 1)", None, [99.9, 1.5, 2], [100, 1.25]),
-        ("numeric(2)", None, [99], [1.5, 100]),
-        ("numeric", "mysql", [3], [1.5]),
-        ("numeric", "postgres", [1.5], []),
-        ("decimal unsigned", "mysql", [0], [-1]),
-        ("money", "postgres", [1.25], [1.125]),
-        ("float unsigned", "mysql", [0.5], [-0.5]),
-        ("varchar(2)", None, ["ab"], ["abc"]),
-        ("char", "postgres", ["a"], ["ab"]),
-        ("enum('a')", "mysql", ["a"], ["b"]),
-        ("boolean", None, [0, 1], [2]),
-        ("uuid", None, ["00000000-0000-4000-8000-000000000001"], ["a"]),
-        ("time", "postgres", ["10:00:00"], ["2020-01-01", "25:00:00"]),
-        ("date", None, ["2020-01-01"], ["a"]),
-        ("int[]", "postgres", ["a"], [None, b"x"]),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("kind", "dialect", "fits", "does_not"), [
+    ("smallint", None, [32767, -32768], [32768, 1.5, "x"]),
+    ("tinyint", "tsql", [255, 0], [-1, 256]),
+    ("tinyint unsigned", "mysql", [255], [-1, 256]),
+    ("bigint", None, [2**31 - 1], [2**31]),
+    ("year", "mysql", [2024], [1900]),
+    ("decimal(3, 1)", None, [99.9, 1.5, 2], [100, 1.25]),
+    ("numeric(2)", None, [99], [1.5, 100]),
+    ("numeric", "mysql", [3], [1.5]),
+    ("numeric", "postgres", [1.5], []),
+    ("decimal unsigned", "mysql", [0], [-1]),
+    ("money", "postgres", [1.25], [1.125]),
+    ("float unsigned", "mysql", [0.5], [-0.5]),
+    ("varchar(2)", None, ["ab"], ["abc"]),
+    ("char", "postgres", ["a"], ["ab"]),
+    ("enum('a')", "mysql", ["a"], ["b"]),
+    ("boolean", None, [0, 1], [2]),
+    ("uuid", None, ["00000000-0000-4000-8000-000000000001"], ["a"]),
+    ("time", "postgres", ["10:00:00"], ["2020-01-01", "25:00:00"]),
+    ("date", None, ["2020-01-01"], ["a"]),
+    ("int[]", "postgres", ["a"], [None, b"x"]),
+])  # fmt: skip
 def test_types_bound_values(
     kind: str, dialect: str | None, fits: list[object], does_not: list[object]
 ) -> None:
@@ -393,9 +385,10 @@ KEPT = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("a", "b"), KEPT)
-@pytest.mark.parametrize("dialect", ["sqlite", "postgres", "mysql", "duckdb", None])
-def test_counterexamples_keep_constraints(a: str, b: str, dialect: str | None) -> None:
+@pytest.mark.parametrize(
+    ("dialect", "a", "b"), in_turn(KEPT, ("sqlite", "postgres", "mysql", "duckdb", None))
+)
+def test_counterexamples_keep_constraints(dialect: str | None, a: str, b: str) -> None:
     """Pairs that are equal by a constraint, some of it in tables that no query reads."""
     for pair in ((a, b), (b, a)):
         assert decide(*pair, CHAIN, dialect).verdict != "refuted"
@@ -404,8 +397,7 @@ def test_counterexamples_keep_constraints(a: str, b: str, dialect: str | None) -
 def test_a_counterexample_shows_the_rows_that_foreign_keys_need() -> None:
     """Of tables that no query reads, only those, and only what leads to them."""
     result = decide("SELECT * FROM a", "SELECT * FROM a WHERE x > 0", CHAIN)
-    assert result.counterexample is not None
-    tables = {table.table: table for table in result.counterexample.tables}
+    tables = {table.table: table for table in present(result.counterexample).tables}
     assert {name: table.columns for name, table in tables.items()} == {
         "a": ("id", "b_id", "up", "x"),
         "b": ("id", "c_id"),
@@ -414,30 +406,25 @@ def test_a_counterexample_shows_the_rows_that_foreign_keys_need() -> None:
     assert {row[1] for row in tables["a"].rows} <= {row[0] for row in tables["b"].rows}
     assert {row[1] for row in tables["b"].rows} <= {row[0] for row in tables["c"].rows}
     empty = decide("SELECT COUNT(*) FROM a", "SELECT COUNT(*) FROM a GROUP BY x", CHAIN)
-    assert empty.counterexample is not None
-    assert [table.table for table in empty.counterexample.tables] == ["a"]
+    assert [table.table for table in present(empty.counterexample).tables] == ["a"]
 
 
-@pytest.mark.parametrize(
-    ("a", "b"),
-    [
-        ("SELECT id FROM a WHERE EXISTS (SELECT 1 FROM far)", "SELECT id FROM a"),
-        ("SELECT id FROM a WHERE up IS NOT NULL", "SELECT id FROM a"),
-        ("SELECT DISTINCT k FROM t", "SELECT k FROM t"),
-        ("SELECT k FROM t WHERE s <= 32766", "SELECT k FROM t WHERE s IS NOT NULL"),
-        ("SELECT k FROM t WHERE d < 99", "SELECT k FROM t WHERE d IS NOT NULL"),
-        ("SELECT k FROM t WHERE e = 'p'", "SELECT k FROM t WHERE e IS NOT NULL"),
-        ("SELECT k FROM t WHERE g > 3", "SELECT k FROM t WHERE g IS NOT NULL"),
-        ("SELECT k FROM t WHERE h < i", "SELECT k FROM t WHERE h + 1 < i"),
-    ],
-)
+@pytest.mark.parametrize(("a", "b"), [
+    ("SELECT id FROM a WHERE EXISTS (SELECT 1 FROM far)", "SELECT id FROM a"),
+    ("SELECT id FROM a WHERE up IS NOT NULL", "SELECT id FROM a"),
+    ("SELECT DISTINCT k FROM t", "SELECT k FROM t"),
+    ("SELECT k FROM t WHERE s <= 32766", "SELECT k FROM t WHERE s IS NOT NULL"),
+    ("SELECT k FROM t WHERE d < 99", "SELECT k FROM t WHERE d IS NOT NULL"),
+    ("SELECT k FROM t WHERE e = 'p'", "SELECT k FROM t WHERE e IS NOT NULL"),
+    ("SELECT k FROM t WHERE g > 3", "SELECT k FROM t WHERE g IS NOT NULL"),
+    ("SELECT k FROM t WHERE h < i", "SELECT k FROM t WHERE h + 1 < i"),
+])  # fmt: skip
 def test_what_constraints_allow_is_found(a: str, b: str) -> None:
     """Oracle: DuckDB on what is shown."""
     result = decide(a, b, CHAIN)
-    assert result.counterexample is not None
     duckdb = pytest.importorskip("duckdb")
     with duckdb.connect() as connection:
-        for table in result.counterexample.tables:
+        for table in present(result.counterexample).tables:
             kinds = {"v": "varchar", "e": "varchar", "name": "varchar"}
             columns = ", ".join(f"{c} {kinds.get(c, 'int')}" for c in table.columns)
             connection.execute(f"CREATE TABLE {table.table} ({columns})")
@@ -523,15 +510,12 @@ def test_no_refutation_rests_on_the_spaces_that_fill_a_char(
     assert str(result).startswith("unknown: spaces fill c, and LIKE may see them")
 
 
-@pytest.mark.parametrize(
-    ("kind", "dialect"),
-    [
-        ("char(3)", "sqlite"),
-        ("char(3)", "mysql"),
-        ("varchar(3)", None),
-        ("character varying(3)", None),
-    ],
-)
+@pytest.mark.parametrize(("kind", "dialect"), [
+    ("char(3)", "sqlite"),
+    ("char(3)", "mysql"),
+    ("varchar(3)", None),
+    ("character varying(3)", None),
+])  # fmt: skip
 def test_texts_that_nothing_fills_are_refuted_under_like(kind: str, dialect: str | None) -> None:
     """As ever."""
     like = "SELECT a FROM t WHERE c LIKE 'a_'"
@@ -552,15 +536,12 @@ def test_not_in_a_query_is_run_however_it_is_parsed(form: str, dialect: str) -> 
     assert sql_equivalence(query, same, schema=schema, dialect=dialect).verdict == "proved"
 
 
-@pytest.mark.parametrize(
-    ("schema", "table"),
-    [
-        ("CREATE TABLE public.v (id int PRIMARY KEY);", "v"),
-        ("CREATE TABLE v (id int PRIMARY KEY);", "public.v"),
-        ("CREATE TABLE dbo.v (id int PRIMARY KEY); CREATE TABLE audit.w (id int);", "v"),
-        ("CREATE TABLE shop.v (id int PRIMARY KEY); CREATE TABLE shop.w (id int);", "v"),
-    ],
-)
+@pytest.mark.parametrize(("schema", "table"), [
+    ("CREATE TABLE public.v (id int PRIMARY KEY);", "v"),
+    ("CREATE TABLE v (id int PRIMARY KEY);", "public.v"),
+    ("CREATE TABLE dbo.v (id int PRIMARY KEY); CREATE TABLE audit.w (id int);", "v"),
+    ("CREATE TABLE shop.v (id int PRIMARY KEY); CREATE TABLE shop.w (id int);", "v"),
+])  # fmt: skip
 def test_a_table_is_found_without_the_schema_that_a_dump_names(schema: str, table: str) -> None:
     """Constraints of ``public.v`` hold for ``v``, and the other way round."""
     result = sql_equivalence(
@@ -569,15 +550,12 @@ def test_a_table_is_found_without_the_schema_that_a_dump_names(schema: str, tabl
     assert (result.verdict, len(result.assumptions)) == ("proved", 1)
 
 
-@pytest.mark.parametrize(
-    ("schema", "table"),
-    [
-        ("CREATE TABLE public.v (id int PRIMARY KEY); CREATE TABLE audit.v (id int);", "v"),
-        ("CREATE TABLE public.v (id int PRIMARY KEY); CREATE VIEW audit.v AS SELECT 1 AS id;", "v"),
-        ("CREATE TABLE public.v (id int PRIMARY KEY); CREATE TABLE w (id int);", "audit.v"),
-        ("CREATE TABLE shop.v (id int PRIMARY KEY); CREATE TABLE audit.w (id int);", "v"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("schema", "table"), [
+    ("CREATE TABLE public.v (id int PRIMARY KEY); CREATE TABLE audit.v (id int);", "v"),
+    ("CREATE TABLE public.v (id int PRIMARY KEY); CREATE VIEW audit.v AS SELECT 1 AS id;", "v"),
+    ("CREATE TABLE public.v (id int PRIMARY KEY); CREATE TABLE w (id int);", "audit.v"),
+    ("CREATE TABLE shop.v (id int PRIMARY KEY); CREATE TABLE audit.w (id int);", "v"),
+])  # fmt: skip
 def test_no_constraint_is_taken_from_a_table_that_may_be_another(schema: str, table: str) -> None:
     """A name that several schemas have, or one with another schema, has no known key."""
     result = sql_equivalence(

@@ -104,19 +104,16 @@ def test_what_asks_for_another_thing_is_not_proved(
     assert verdict(first, second, dialect) != "proved"
 
 
-@pytest.mark.parametrize(
-    ("dialect", "first", "second", "rests"),
-    [
-        ("sqlite", "strftime('%Y', d) = '2014'", "d LIKE '2014-%'", ("t.d holds ISO dates",)),
-        ("sqlite", "strftime('%Y', at) = '2014'", "SUBSTR(at, 1, 4) = '2014'", ("t.at holds ISO times",)),
-        ("postgres", "EXTRACT(YEAR FROM d) = 2014", "d >= '2014-01-01' AND d <= '2014-12-31'", ()),
-        ("postgres", "EXTRACT(YEAR FROM d) = 2014", "to_char(d, 'YYYY') = '2014'", ("t.d holds ISO dates",)),  # no year of five digits
-        ("postgres", "SUBSTR(day, 1, 4) = '2014'", "day < '2015-01-01' AND day >= '2014-01-01'", ("t.day holds ISO dates",)),
-        ("mysql", "d > '2013-12-31'", "d >= '2014-01-01'", ()),
-        ("sqlite", "LOWER(n) = 'us'", "n = 'us' COLLATE NOCASE", ("t.n holds text",)),
-        ("postgres", "LEFT(n, 1) = 'a'", "n LIKE 'a%'", ()),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("dialect", "first", "second", "rests"), [
+    ("sqlite", "strftime('%Y', d) = '2014'", "d LIKE '2014-%'", ("t.d holds ISO dates",)),
+    ("sqlite", "strftime('%Y', at) = '2014'", "SUBSTR(at, 1, 4) = '2014'", ("t.at holds ISO times",)),
+    ("postgres", "EXTRACT(YEAR FROM d) = 2014", "d >= '2014-01-01' AND d <= '2014-12-31'", ()),
+    ("postgres", "EXTRACT(YEAR FROM d) = 2014", "to_char(d, 'YYYY') = '2014'", ("t.d holds ISO dates",)),  # no year of five digits
+    ("postgres", "SUBSTR(day, 1, 4) = '2014'", "day < '2015-01-01' AND day >= '2014-01-01'", ("t.day holds ISO dates",)),
+    ("mysql", "d > '2013-12-31'", "d >= '2014-01-01'", ()),
+    ("sqlite", "LOWER(n) = 'us'", "n = 'us' COLLATE NOCASE", ("t.n holds text",)),
+    ("postgres", "LEFT(n, 1) = 'a'", "n LIKE 'a%'", ()),
+])  # fmt: skip
 def test_what_columns_hold_is_an_assumption(
     dialect: str, first: str, second: str, rests: tuple[str, ...]
 ) -> None:

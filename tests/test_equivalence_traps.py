@@ -128,32 +128,26 @@ CREATE TABLE t (id INT PRIMARY KEY, uid INT NOT NULL REFERENCES u (id), y INT, u
                 FOREIGN KEY (y) REFERENCES u, FOREIGN KEY (up) REFERENCES t (id))"""
 
 
-@pytest.mark.parametrize(
-    ("first", "second", "verdict"),
-    [
-        ("SELECT t.id FROM t JOIN u ON t.uid = u.id", "SELECT id FROM t", "proved"),
-        ("SELECT t.id FROM t JOIN u ON t.y = u.id", "SELECT id FROM t WHERE y > 0 OR y <= 0", "proved"),
-        ("SELECT t.id FROM t JOIN t p ON t.up = p.id", "SELECT id FROM t WHERE up > 0 OR up <= 0", "proved"),
-        ("SELECT t.id FROM t JOIN u ON t.y = u.id", "SELECT id FROM t", "refuted"),
-        ("SELECT t.id FROM t JOIN u ON t.uid = u.id WHERE x = 7", "SELECT id FROM t", "refuted"),
-        ("SELECT u.id FROM t JOIN u ON t.uid = u.id", "SELECT id FROM u", "refuted"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("first", "second", "verdict"), [
+    ("SELECT t.id FROM t JOIN u ON t.uid = u.id", "SELECT id FROM t", "proved"),
+    ("SELECT t.id FROM t JOIN u ON t.y = u.id", "SELECT id FROM t WHERE y > 0 OR y <= 0", "proved"),
+    ("SELECT t.id FROM t JOIN t p ON t.up = p.id", "SELECT id FROM t WHERE up > 0 OR up <= 0", "proved"),
+    ("SELECT t.id FROM t JOIN u ON t.y = u.id", "SELECT id FROM t", "refuted"),
+    ("SELECT t.id FROM t JOIN u ON t.uid = u.id WHERE x = 7", "SELECT id FROM t", "refuted"),
+    ("SELECT u.id FROM t JOIN u ON t.uid = u.id", "SELECT id FROM u", "refuted"),
+])  # fmt: skip
 def test_a_counterexample_keeps_foreign_keys(first: str, second: str, verdict: str) -> None:
     """A row that points nowhere is no counterexample where the schema says that it cannot."""
     result = sql_equivalence(first, second, schema=LINKED, dialect="postgres")
     assert result.verdict == verdict
 
 
-@pytest.mark.parametrize(
-    "rule",
-    [
-        "x INT GENERATED ALWAYS AS (id) STORED",
-        "x INT CHECK (my_own(x))",
-        "x INT, CHECK (id > (SELECT MAX(x) FROM t))",
-        "x INT, EXCLUDE USING gist (x WITH =)",
-    ],
-)
+@pytest.mark.parametrize("rule", [
+    "x INT GENERATED ALWAYS AS (id) STORED",
+    "x INT CHECK (my_own(x))",
+    "x INT, CHECK (id > (SELECT MAX(x) FROM t))",
+    "x INT, EXCLUDE USING gist (x WITH =)",
+])  # fmt: skip
 def test_rows_that_must_pass_what_cannot_be_checked_are_not_made_up(rule: str) -> None:
     """No row is known to pass; a query that does not use the column is decided all the same."""
     schema = f"CREATE TABLE t (id INT PRIMARY KEY, y INT, {rule})"
@@ -205,17 +199,14 @@ def test_only_double_quotes_hold_a_text_in_sqlite(written: str) -> None:
     assert sql_equivalence(*text, schema=SCHEMA, dialect="sqlite").verdict == "proved"
 
 
-@pytest.mark.parametrize(
-    ("dialect", "unclear", "read"),
-    [
-        ("sqlite", "name LIKE '1' <= 3", "(name LIKE '1') <= 3"),
-        ("sqlite", "x BETWEEN 1 AND y < 5", "(x BETWEEN 1 AND y) < 5"),
-        ("sqlite", "name LIKE 'a' ESCAPE 'b' < 1", "(name LIKE 'a' ESCAPE 'b') < 1"),
-        ("duckdb", "~x * 3 = 6", "(~x) * 3 = 6"),
-        ("duckdb", "name || x & 1 = 'a'", "(name || x) & 1 = 'a'"),
-        ("postgres", "x | y & 1 = 1", "x | (y & 1) = 1"),
-    ],
-)
+@pytest.mark.parametrize(("dialect", "unclear", "read"), [
+    ("sqlite", "name LIKE '1' <= 3", "(name LIKE '1') <= 3"),
+    ("sqlite", "x BETWEEN 1 AND y < 5", "(x BETWEEN 1 AND y) < 5"),
+    ("sqlite", "name LIKE 'a' ESCAPE 'b' < 1", "(name LIKE 'a' ESCAPE 'b') < 1"),
+    ("duckdb", "~x * 3 = 6", "(~x) * 3 = 6"),
+    ("duckdb", "name || x & 1 = 'a'", "(name || x) & 1 = 'a'"),
+    ("postgres", "x | y & 1 = 1", "x | (y & 1) = 1"),
+])  # fmt: skip
 def test_what_databases_bracket_otherwise_needs_brackets(
     dialect: str, unclear: str, read: str
 ) -> None:

@@ -232,6 +232,7 @@ def test_clusters_of_one_size_agree_with_statsmodels(n_groups: int, values: list
     assert result.high == pytest.approx(fit.params[0] + reach, rel=1e-6, abs=1e-6)
 
 
+@pytest.mark.simulation
 @pytest.mark.parametrize(
     "sizes", [[40] + [3] * 20, [60] + [1] * 40, [10] * 3 + [5] * 3 + [1] * 10]
 )
@@ -307,6 +308,7 @@ def test_coverage_of_bounded_scores(share: float, halves: float) -> None:
     assert exact_coverage(30, (rest * (1 - halves), rest * halves, share)) >= 0.945
 
 
+@pytest.mark.simulation
 @pytest.mark.parametrize(
     ("rates", "n_runs"), [((0.5, 0.5), 3), ((9, 1), 3), ((4.5, 0.5), 10), ((57, 3), 10)]
 )
@@ -383,6 +385,7 @@ def test_bounded_interval_against_its_definition() -> None:
     assert (result.low, result.high) == pytest.approx((low, high), abs=2e-3)
 
 
+@pytest.mark.simulation
 @pytest.mark.parametrize(("n", "most"), [(10, 2.5), (30, 2.0), (100, 1.5), (2000, 1.1)])
 def test_what_it_costs_to_allow_for_rare_scores(n: int, most: float) -> None:
     """Simulation: never narrower than t where t holds, and close to it for many."""
@@ -394,6 +397,7 @@ def test_what_it_costs_to_allow_for_rare_scores(n: int, most: float) -> None:
     assert 1.0 <= np.median(widths) <= most
 
 
+@pytest.mark.simulation
 @pytest.mark.parametrize("n", [10, 30, 100])
 def test_rare_zeros_among_tight_grades(n: int) -> None:
     """Simulation: t and Wilson's on an effective number held .32 to .92 of such runs."""
@@ -431,7 +435,6 @@ values=0.5 -> TypeError: values must be a non-empty sequence of numbers, got 0.5
 clusters=["a"] -> InputError: clusters must be 2 labels, one for each entry, got 1
 clusters=[{}, {}] -> TypeError: clusters[0] must be a hashable label, got {}
 clusters="ab" -> TypeError: clusters must be a non-empty sequence of labels, got 'ab'
-confidence_level=1.0 -> InputError: confidence_level must be a number in (0, 1), got 1.0
 """)
 def test_mean_errors(wrong: Refusal) -> None:
     """Each message names the parameter, its domain and the value it got."""
@@ -446,8 +449,6 @@ n_trials=2.0 -> TypeError: n_trials must be an integer >= 1, got 2.0
 n_successes=-1 -> InputError: n_successes must be an integer in [0, n_trials = 10], got -1
 n_successes=11 -> InputError: n_successes must be an integer in [0, n_trials = 10], got 11
 n_successes=True -> TypeError: n_successes must be an integer in [0, n_trials = 10], got True
-confidence_level=1 -> InputError: confidence_level must be a number in (0, 1), got 1
-confidence_level="95%" -> TypeError: confidence_level must be a number in (0, 1), got '95%'
 method="wald"
     -> InputError: method must be one of 'wilson', 'jeffreys', 'clopper-pearson',
     'bayes-uniform', got 'wald'
@@ -466,13 +467,6 @@ confidence_level=0.0 -> InputError: confidence_level must be a number in (0, 1),
 def test_interval_errors(wrong: Refusal) -> None:
     """An interval made by hand is held to the same invariant."""
     wrong.by(Interval, low=0.25, high=0.5, confidence_level=0.95, method="mine")
-
-
-def test_an_unbounded_interval_survives_its_dict() -> None:
-    """Infinity is an end like any other."""
-    interval = Interval(low=0.1, high=math.inf, confidence_level=0.9, method="fieller")
-    assert Interval.from_dict(interval.to_dict()) == interval
-    assert str(interval) == "[0.1, inf]"
 
 
 @given(
@@ -558,7 +552,6 @@ values=[] -> InputError: values must be a non-empty sequence of numbers, got ()
 values=[1, math.nan] -> InputError: values[1] must be a finite number, got nan
 q=1 -> InputError: q must be a number in (0, 1), got 1
 q="0.5" -> TypeError: q must be a number in (0, 1), got '0.5'
-confidence_level=95 -> InputError: confidence_level must be a number in (0, 1), got 95
 """)
 def test_quantile_interval_errors(wrong: Refusal) -> None:
     """Each message names the parameter, its domain and the value it got."""

@@ -519,15 +519,20 @@ def _with(directory: Path, sql: str) -> None:
     database(directory).chmod(0o600)
 
 
+def _stored(directory: Path) -> None:
+    with CachedJudge(Counting(), directory=directory) as judge:
+        judge.judge(request(9))
+
+
 def _linked(directory: Path, link: Callable[[Path], Path]) -> None:
     real = directory.parent / "real"
-    CachedJudge(Counting(), directory=real).judge(request(9))
+    _stored(real)
     link(directory).parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     link(directory).symlink_to(link(real))
 
 
 def _with_trigger(directory: Path, name: str) -> None:
-    CachedJudge(Counting(), directory=directory).judge(request(9))
+    _stored(directory)
     execute(directory, f"DROP TRIGGER IF EXISTS {name}")
     endless = "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT x FROM c"
     execute(
@@ -537,7 +542,7 @@ def _with_trigger(directory: Path, name: str) -> None:
 
 
 def _mode(directory: Path, part: Callable[[Path], Path], mode: int) -> None:
-    CachedJudge(Counting(), directory=directory).judge(request(9))
+    _stored(directory)
     part(directory).chmod(mode)
 
 
@@ -568,7 +573,7 @@ BROKEN: dict[str, tuple[Callable[[Path], object], str]] = {
     ),
     "other settings": (
         lambda d: (
-            CachedJudge(Counting(), directory=d),
+            _stored(d),
             execute(d, "INSERT INTO Settings VALUES ('sqlite_temp_store_directory', 'x')"),
         ),
         "other settings than ours",
@@ -603,10 +608,12 @@ def test_a_directory_that_cannot_be_used_is_one_warning(
     name = {"variable in the name": "$SCOREKIT_X", "NUL in the name": "\x00"}.get(fault, "c")
     directory = tmp_path / name
     prepare, reason = BROKEN[fault]
+    gc.freeze()  # of what is older nothing has to be looked at
     prepare(directory)
+    gc.collect()  # what was prepared is closed by now, which may empty a file beside the database
+    gc.unfreeze()
     if fault == "parent is a file":
         directory = directory / "below"
-    gc.collect()  # what was prepared is closed by now, which may empty a file beside the database
     before = {
         p: p.read_bytes() for p in tmp_path.rglob("*") if p.is_file() and p.suffix != ".db-shm"
     }
@@ -646,7 +653,7 @@ def test_what_belongs_to_somebody_else_is_refused(
 
 
 UNPRIVILEGED = """
-import os, tempfile, urllib.parse  # Path.as_uri() needs it, and only root may read the library
+import gc, os, tempfile, urllib.parse  # Path.as_uri() needs it, and only root may read the library
 import test_judges_cache as t
 if os.geteuid() == 0:
     os.setgid(65534), os.setuid(65534)
@@ -659,7 +666,7 @@ try:
         ({v1 / "cache.db": 0o400}, "c"),
         ({v1 / "cache.db": 0o400, v1: 0o500, directory / "c": 0o500}, "c"),
     ):
-        t.gc.collect()  # a connection that is closed meanwhile would change what the next finds
+        gc.collect()  # a connection that is closed meanwhile would change what the next finds
         for path, mode in modes.items():
             path.chmod(mode)
         inner = t.Counting()

@@ -127,17 +127,20 @@ def test_the_other_form_comes_from_judge() -> None:
 def test_the_sync_forms_of_a_process_ask_on_one_event_loop(wrap: Callable[[Any], Any]) -> None:
     """So that a client which belongs to a loop answers the second call, too, from any thread."""
     judge: Any = Async()
+
+    def score(i: int) -> float:
+        asked: Any = {"judge": wrap(judge), "evidence": "judge"}
+        return query_correctness(f"SELECT {i}", "SELECT a", **asked).score
+
     for i in range(5):
-        assert query_correctness(f"SELECT {i}", "SELECT a", judge=wrap(judge)).error is None
-        assert score_sql_cases(pairs(20, 20 * i), judge=wrap(judge)).n_failed == 0
+        assert score(i) == 0.5
+        report = score_sql_cases(pairs(20, 20 * i), judge=wrap(judge), evidence="judge")
+        assert report.n_failed == 0
     with ThreadPoolExecutor(8) as pool:
-        results = pool.map(
-            lambda i: query_correctness(f"SELECT {i}", "SELECT b", judge=wrap(judge)), range(40)
-        )
-        assert {result.score for result in results} == {0.5}
+        assert {*pool.map(score, range(40))} == {0.5}
 
     async def notebook() -> float:
-        return query_correctness("SELECT 1", "SELECT c", judge=wrap(judge)).score
+        return score(99)
 
     assert asyncio.run(notebook()) == 0.5
     assert len(judge.loops) == 1

@@ -112,6 +112,7 @@ def test_power_of_flags_by_enumeration(n: int, discordant: float, share: float) 
     assert power_of_flags(n, effect, discordant, 0.95) == pytest.approx(power, abs=1e-9)
 
 
+@pytest.mark.simulation
 @pytest.mark.parametrize(
     ("effect", "options"),
     [
@@ -346,6 +347,7 @@ def test_too_few_tasks_to_see_even_that_all_changes_are_falls() -> None:
     assert minimum_detectable_effect(n_tasks=5, confidence_level=0.9) < 1.5
 
 
+@pytest.mark.simulation
 @pytest.mark.parametrize("attempts", [1, 5])
 @pytest.mark.parametrize("rate", [0.02, 0.9, 0.98])
 def test_planned_power_is_had_where_nearly_all_pass_or_fail(rate: float, attempts: int) -> None:
@@ -396,7 +398,6 @@ attempts=0 -> InputError: attempts must be an integer >= 1, got 0
 attempts=1.5 -> TypeError: attempts must be an integer >= 1, got 1.5
 power=1.0 -> InputError: power must be a number in [0.5, 1), got 1.0
 power=0.4 -> InputError: power must be a number in [0.5, 1), got 0.4
-confidence_level=0 -> InputError: confidence_level must be a number in (0, 1), got 0
 discordant=0 -> InputError: discordant must be a number in (0, 1], got 0
 discordant=1.5 -> InputError: discordant must be a number in (0, 1], got 1.5
 discordant="half" -> TypeError: discordant must be a finite number, got 'half'

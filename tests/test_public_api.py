@@ -91,6 +91,19 @@ def test_documented(name: str) -> None:
         assert doctest.DocTestParser().get_examples(doc)
 
 
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_help_says_which_fields_to_read_first(name: str) -> None:
+    """A record has up to thirty; "Returns" ends with those that answer."""
+    text = str(inspect.getdoc(PUBLIC[name])).partition("\nReturns:\n")[2].partition("\n\n")[0]
+    returned = re.findall(r"\bAn? (?:frozen )?`(\w+)`", text)
+    if returned and returned[0] in RECORDS:
+        first = re.search(r" Read (.+) first\.$", " ".join(text.split()))
+        assert first
+        named = re.findall(r"\*(\w+)\*", first[1])
+        assert named
+        assert [one for one in named if not hasattr(RECORDS[returned[0]], one)] == []
+
+
 @pytest.mark.parametrize("name", RECORDS)
 def test_help_shows_every_field(name: str) -> None:
     """With the text that stands below it, which Sphinx finds in the source by itself."""

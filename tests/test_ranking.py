@@ -241,7 +241,6 @@ def test_errors_of_compare_models(wrong: Refusal) -> None:
 @refusals("""
 n_resamples=10 -> InputError: n_resamples must be an integer >= 1000, got 10
 seed=-1 -> InputError: seed must be an integer >= 0, got -1
-confidence_level=95 -> InputError: confidence_level must be a number in (0, 1), got 95
 """)
 def test_bad_options(wrong: Refusal) -> None:
     """The same of the options."""
@@ -281,6 +280,7 @@ def _likelihood(wins: Mapping[tuple[str, str], float], strengths: Mapping[str, f
     )
 
 
+@pytest.mark.simulation
 @pytest.mark.parametrize(("n_old", "n_new"), [(1, 10), (10, 1)])
 def test_models_with_unequal_attempts_are_bounded(n_old: int, n_new: int) -> None:
     """By Gaffke's bounds at one level for all pairs; few equal models are distinguished."""
@@ -599,7 +599,8 @@ def test_the_best_by_all_signs(rows: list[list[int]]) -> None:
     assert sorted(result.best) == sorted(f"m{j}" for j in left)
 
 
-@pytest.mark.parametrize(("m", "n"), [(2, 30), pytest.param(4, 40, marks=pytest.mark.slow)])
+@pytest.mark.simulation
+@pytest.mark.parametrize(("m", "n"), [(2, 30), (4, 40)])
 def test_a_best_model_is_seldom_left_out(m: int, n: int) -> None:
     """Simulation: all are equally good, and each is left out in at most one of twenty."""
     rng, out = np.random.default_rng(6), 0

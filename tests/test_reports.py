@@ -230,8 +230,6 @@ code_report({"case_id": ["a"]}) -> TypeError: {NO_SAMPLES} {OF_A_TABLE}, got {'c
 code_report([SUITE[0], {}]) -> TypeError: samples[1] must be a CodeSample {OF_A_TABLE}, got {}
 code_report(SUITE, k=()) -> InputError: k must be a non-empty sequence of integers, got ()
 code_report(SUITE, k=(1, 0)) -> InputError: k[1] must be an integer >= 1, got 0
-code_report(SUITE, confidence_level=1.0)
-    -> InputError: confidence_level must be a number in (0, 1), got 1.0
 code_report(SUITE, insufficient="skip")
     -> InputError: insufficient must be one of 'raise', 'nan', 'drop', got 'skip'
 code_report(SUITE, k=(3,)) -> InputError: {SHORT}
@@ -533,7 +531,7 @@ def test_each_number_says_what_it_stands_on() -> None:
     assert (first.n_tasks_used, first.n_tasks, fifth.n_tasks_used, fifth.n_tasks) == (3, 3, 1, 3)
     assert (fifth.interval.low, fifth.interval.high) == (0.0, 1.0)
     assert one.unknown_bounds["pass@5"] == (1 / 3, 1.0)
-    said = "1 of 3 tasks, between 0.3333 and 1"
+    said = "1 of 3 tasks, between 0.33 and 1"
     for text in (str(report), report.to_markdown(), report.to_latex(), report._repr_html_()):
         assert said in text
     assert CodeReport.from_dict(json.loads(report.to_json())) == report

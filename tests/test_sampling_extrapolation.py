@@ -105,7 +105,6 @@ n_samples=[10, 10_001] -> InputError: n_samples must be at most 10000 each, got 
 n_samples=10, n_correct=3
     -> TypeError: n_samples must be a non-empty sequence of integers, got 10
 k=100_001 -> InputError: k must be an integer in [1, 100000], got 100001
-confidence_level=math.nan -> InputError: confidence_level must be a number in (0, 1), got nan
 """)
 def test_errors(wrong: Refusal) -> None:
     """Where the data cannot tell, no number is made up."""

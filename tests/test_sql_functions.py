@@ -16,16 +16,13 @@ def test_a_name_has_one_meaning_in_a_dialect() -> None:
     assert {dialect for _, dialect in pairs} == set(VERSIONS)
 
 
-@pytest.mark.parametrize(
-    ("arguments", "expected"),
-    [
-        ("", (0, 0)),
-        ("text", (1, 1)),
-        ("text integer [integer]", (2, 3)),
-        ("[time] [text] ...", (0, MANY)),
-        ("any any ...", (2, MANY)),
-    ],
-)
+@pytest.mark.parametrize(("arguments", "expected"), [
+    ("", (0, 0)),
+    ("text", (1, 1)),
+    ("text integer [integer]", (2, 3)),
+    ("[time] [text] ...", (0, MANY)),
+    ("any any ...", (2, MANY)),
+])  # fmt: skip
 def test_arity(arguments: str, expected: tuple[int, int]) -> None:
     """Brackets mark what may be left out, and dots repetitions."""
     assert arity(arguments) == expected

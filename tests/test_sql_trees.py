@@ -1,6 +1,6 @@
 """The tree of a query: what is read, what it means, and that engines mean the same."""
 
-# ruff: noqa: E501, PLR0911, S311 - a case stands on one line; queries of our own
+# ruff: noqa: E501, S311 - a case stands on one line; queries of our own
 
 import random
 import sqlite3
@@ -12,6 +12,17 @@ import pytest
 from sqlglot import exp
 from tree_interpreter import Database, Interpreter, MeaninglessError, Result, Row, TooManyError
 
+from benchmarks.random_sql import (
+    KINDS,
+    QueryMaker,
+    Schema,
+    Table,
+    random_rows,
+    random_schema,
+    schema_text,
+)
+from benchmarks.random_sql import Column as Field
+from benchmarks.random_sql import Source as Alias
 from scorekit import column_accuracy
 from scorekit._sql.catalog import Catalog
 from scorekit._sql.parsing import parse
@@ -47,13 +58,11 @@ from scorekit._sql.tree import (
     walk,
 )
 
-COLUMNS = {
-    "t": (("a", "int"), ("b", "int"), ("c", "text")),
-    "u": (("a", "int"), ("d", "int"), ("e", "text")),
-}
-SHOP = "CREATE TABLE t (a int, b int, c text); CREATE TABLE u (a int, d int, e text)"
-NUMBERS = (-1, 0, 1, 2)
-WORDS = ("a", "B", "ab", "")
+TABLES = (
+    Table("t", (Field("a", "int"), Field("b", "int"), Field("c", "text")), ()),
+    Table("u", (Field("a", "int"), Field("d", "int"), Field("e", "text")), ()),
+)
+SHOP = schema_text(TABLES)
 
 
 def read(text: str, dialect: str | None = "sqlite", schema: str | None = SHOP) -> Reading:
@@ -62,210 +71,46 @@ def read(text: str, dialect: str | None = "sqlite", schema: str | None = SHOP) -
     return read_query(parse(text, dialect).statements[0], Catalog(known, dialect))
 
 
-class QueryMaker:
-    """Makes queries over t and u with windows, limits, groups and subqueries of all kinds."""
-
-    def __init__(self, rng: random.Random, dialect: str) -> None:
-        self.rng, self.dialect = rng, dialect
-        self.n, self.left = 0, 4
-
-    def one(self, *choices: str) -> str:
-        """Return one of some texts."""
-        return self.rng.choice(choices)
-
-    def chance(self, probability: float) -> bool:
-        """Toss a coin."""
-        return self.rng.random() < probability
+class Chooser(QueryMaker):
+    """Makes queries that leave a choice: limits inside, windows over ties, orders with NULLs."""
 
     def query(self) -> str:
         """Make a query, perhaps in an order, of which only a part is wanted."""
-        kinds = [self.one("int", "text") for _ in range(self.rng.choice((1, 2, 2, 3)))]
-        head, text = "", self.select(kinds, [])
-        if self.chance(0.1):
-            head = f"WITH w AS ({self.limited(kinds[:1])}) "
-            text = "SELECT x.c0 FROM w AS x, w AS y WHERE x.c0 = y.c0 OR x.c0 IS NULL"
-            kinds = kinds[:1]
-        elif self.chance(0.2):
-            operator = self.one("UNION", "UNION ALL", "INTERSECT", "EXCEPT")
-            text = f"{text} {operator} {self.select(kinds, [])}"
-        if self.chance(0.4):
-            text += f" ORDER BY {self.one('1', f'{len(kinds)}', '1, 2'[: 3 * len(kinds) - 2])}"
-            text += self.one("", " DESC", " DESC NULLS LAST", " NULLS FIRST")
-            text += self.one("", "", " LIMIT 1", " LIMIT 2", " LIMIT 2 OFFSET 1", " LIMIT 0")
-        return head + text
+        text = super().query()
+        if " ORDER BY " in text.rpartition(")")[2] or self._chance(0.7):
+            return text
+        order = self._rng.choice((" NULLS FIRST", " DESC NULLS LAST", " DESC"))
+        return f"{text} ORDER BY 1{order}{self._rng.choice(('', ' LIMIT 1', ' LIMIT 2 OFFSET 1'))}"
 
-    def limited(self, kinds: Sequence[str]) -> str:
-        """Make a query with ORDER BY and LIMIT."""
-        table = self.one("t", "u")
-        shown = [self.column([(table, COLUMNS[table])], kind) for kind in kinds]
-        listed = ", ".join(f"{value} AS c{i}" for i, value in enumerate(shown))
-        by = self.column([(table, COLUMNS[table])], self.one("int", "text"))
-        order = f"ORDER BY {by} {self.one('', 'DESC')} LIMIT {self.one('1', '1', '2', '3')}"
-        return f"SELECT {listed} FROM {table} {order}"
+    def _source(self, outer: tuple[Alias, ...]) -> tuple[Alias, str]:
+        if outer or self._left <= 0 or self._chance(0.85):
+            return super()._source(outer)
+        self._n += 1
+        table, kinds = self._rng.choice(self._schema), self._kinds(2)
+        own = [Alias("y", tuple((one.name, one.kind) for one in table.columns), table)]
+        shown = ", ".join(f"{self._column(own, kind)} AS c{i}" for i, kind in enumerate(kinds))
+        order = f"ORDER BY {self._column(own, 'int')} {self._rng.choice(('', 'DESC'))}"
+        inner = f"SELECT {shown} FROM {table.name} AS y {order} LIMIT {self._rng.choice('1123')}"
+        columns = tuple((f"c{i}", kind) for i, kind in enumerate(kinds))
+        return Alias(f"x{self._n}", columns), f"({inner}) AS x{self._n}"
 
-    def select(self, kinds: Sequence[str], outer: list[Any]) -> str:
-        """Make a SELECT; *outer* are the tables that it may refer to besides its own."""
-        self.left -= 1
-        sources, from_ = self.tables(outer)
-        where = f" WHERE {self.condition(sources, outer)}" if self.chance(0.7) or outer else ""
-        style = self.rng.random()
-        tail, distinct = "", "DISTINCT " * self.chance(0.2)
-        if style < 0.05 and self.dialect == "sqlite":  # it takes any row's value
-            shown = ["COUNT(*)" if kind == "int" else self.column(sources, kind) for kind in kinds]
-        elif style < 0.2:
-            shown = [self.aggregate(sources, kind) for kind in kinds]
-        elif style < 0.45:
-            keys = [self.column(sources, kind) for kind in kinds]
-            named = dict.fromkeys(key for key in keys if "." in key)
-            tail = f" GROUP BY {', '.join(named) or '1 + 1'}"
-            tail += f" HAVING {self.aggregate(sources, 'int')} >= 1" * self.chance(0.3)
-            shown = [
-                key if "." in key and self.chance(0.6) else self.aggregate(sources, kind)
-                for key, kind in zip(keys, kinds, strict=True)
-            ]
-        elif style < 0.65 and not outer:
-            shown = [
-                self.window(sources) if kind == "int" else self.column(sources, kind)
-                for kind in kinds
-            ]
-        else:
-            shown = [self.value(sources, outer, kind) for kind in kinds]
-        listed = ", ".join(f"{value} AS c{i}" for i, value in enumerate(shown))
-        return f"SELECT {distinct}{listed} FROM {from_}{where}{tail}"
-
-    def tables(self, outer: list[Any]) -> tuple[list[Any], str]:
-        """Make a FROM."""
-        sources: list[Any] = []
-        text = ""
-        for i in range(1 if outer else self.rng.choice((1, 1, 2, 2, 3))):
-            self.n += 1
-            alias = f"x{self.n}"
-            if self.left > 0 and not outer and self.chance(0.2):
-                kinds = [self.one("int", "text") for _ in range(2)]
-                query = self.limited(kinds) if self.chance(0.6) else self.select(kinds, [])
-                columns: Any = [(f"c{j}", kind) for j, kind in enumerate(kinds)]
-                table = f"({query}) AS {alias}"
-            else:
-                name = self.one("t", "u")
-                columns, table = COLUMNS[name], f"{name} AS {alias}"
-            before = list(sources)
-            sources.append((alias, columns))
-            if i == 0:
-                text = table
-            elif self.chance(0.1):
-                text += f" JOIN {table} ON 1 = 1"
-            elif self.chance(0.1) and self.dialect == "duckdb":
-                named = f"{self.column(before, 'int')} AS c0, d AS c1"
-                text += f" JOIN LATERAL (SELECT {named} FROM u) AS {alias} ON TRUE"
-                sources[-1] = (alias, [("c0", "int"), ("c1", "int")])
-            else:
-                kind = self.one("JOIN", "JOIN", "LEFT JOIN", "RIGHT JOIN", "FULL JOIN")
-                on = f"{self.column(before, 'int')} = {self.column(sources[-1:], 'int')}"
-                text += f" {kind} {table} ON {on}"
-        return sources, text
-
-    def column(self, sources: Sequence[Any], kind: str) -> str:
-        """Return a column of a kind, or a literal."""
-        found = [
-            f"{alias}.{name}" for alias, columns in sources for name, k in columns if k == kind
-        ]
-        return self.rng.choice(found) if found else self.literal(kind)
-
-    def literal(self, kind: str) -> str:
-        """Return a constant."""
-        return str(self.rng.choice(NUMBERS)) if kind == "int" else f"'{self.rng.choice(WORDS)}'"
-
-    def value(self, sources: Sequence[Any], outer: Sequence[Any], kind: str) -> str:
-        """Make an expression."""
-        column, style = self.column(sources, kind), self.rng.random()
-        if style < 0.5:
-            return column
-        if style < 0.6:
-            condition = self.condition(sources, outer)
-            return f"CASE WHEN {condition} THEN {column} ELSE {self.literal(kind)} END"
-        if style < 0.7:
-            return f"{self.one('COALESCE', 'NULLIF')}({column}, {self.literal(kind)})"
-        if style < 0.85 and self.left > 0 and not outer:
-            return f"({self.scalar(kind, sources)})"
-        if kind == "int":
-            other = self.one(self.column(sources, "int"), self.literal("int"))
-            return f"({column} {self.one('+', '-', '*')} {other})"
-        return self.one(f"UPPER({column})", f"{column} || 'x'", f"SUBSTR({column}, 1, 1)")
-
-    def scalar(self, kind: str, outer: Sequence[Any]) -> str:
-        """Make a query for one value."""
-        self.left -= 1
-        sources, from_ = self.tables(list(outer))
-        if self.chance(0.7):
-            shown = self.aggregate(sources, kind)
-            return f"SELECT {shown} FROM {from_} WHERE {self.condition(sources, outer)}"
-        by = self.column(sources, "int")
-        shown = self.column(sources, kind)
-        where = f"WHERE {self.condition(sources, outer)} ORDER BY {by} LIMIT 1"
-        return f"SELECT {shown} FROM {from_} {where}"
-
-    def aggregate(self, sources: Sequence[Any], kind: str) -> str:
-        """Make an aggregate."""
-        if kind == "text":
-            return f"{self.one('MIN', 'MAX')}({self.column(sources, 'text')})"
-        name = self.one("COUNT", "SUM", "AVG", "MIN", "MAX")
-        distinct = "DISTINCT " * self.chance(0.2)
-        return self.one("COUNT(*)", f"{name}({distinct}{self.column(sources, 'int')})")
-
-    def window(self, sources: Sequence[Any]) -> str:
-        """Make a window function."""
-        value = self.column(sources, "int")
-        name = self.one("ROW_NUMBER()", "RANK()", "DENSE_RANK()", f"SUM({value})", "COUNT(*)",
-                        f"LAG({value})", f"FIRST_VALUE({value})", "NTILE(2)")  # fmt: skip
-        part = f"PARTITION BY {self.column(sources, 'text')} " * self.chance(0.5)
-        order = f"ORDER BY {self.column(sources, self.one('int', 'text'))}"
-        frame = ""
-        if name.startswith(("SUM", "COUNT", "FIRST")):
-            frame = self.one("", "", " ROWS UNBOUNDED PRECEDING",
-                             " ROWS BETWEEN 1 PRECEDING AND 1 FOLLOWING")  # fmt: skip
-            order = order if self.chance(0.7) else ""
-        return f"{name} OVER ({part}{order}{frame if order else ''})"
-
-    def condition(self, sources: Sequence[Any], outer: Sequence[Any], depth: int = 1) -> str:
-        """Make a condition."""
-        kind, style = self.one("int", "text"), self.rng.random()
-        left = self.column(sources, kind)
-        if outer and style < 0.5:
-            return f"{left} {self.one('=', '=', '<')} {self.column(outer, kind)}"
-        if depth and style < 0.2:
-            parts = [self.condition(sources, outer, depth - 1) for _ in range(2)]
-            return f"{self.one('', 'NOT ')}({self.one(' AND ', ' OR ').join(parts)})"
-        if style < 0.3 and self.left > 0 and not outer:
-            inner = self.select([kind], [] if self.chance(0.4) else list(sources))
-            negated = self.one("", "NOT ")
-            return self.one(f"{left} {negated}IN ({inner})", f"{negated}EXISTS ({inner})")
-        if style < 0.4:
-            return f"{left} IS {self.one('', 'NOT ')}NULL"
-        if style < 0.5:
-            return f"{left} {self.one('', 'NOT ')}IN ({self.literal(kind)}, {self.literal(kind)})"
-        if style < 0.55:
-            return f"{self.column(sources, 'text')} {self.one('', 'NOT ')}LIKE '{self.one('a%', '_', '%B')}'"
-        if style < 0.6:
-            return f"{left} BETWEEN {self.literal(kind)} AND {self.literal(kind)}"
-        operator = self.one("=", "=", "<>", "<", "<=", ">", ">=")
-        return f"{left} {operator} {self.one(self.literal(kind), self.column(sources, kind))}"
+    def _window(self, sources: Sequence[Alias]) -> str:
+        if self._chance(0.4):
+            return super()._window(sources)
+        value = self._column(sources, "int")
+        name = self._rng.choice(("ROW_NUMBER()", f"LAG({value})", f"FIRST_VALUE({value})",
+                                 "NTILE(2)", f"SUM({value})", "COUNT(*)"))  # fmt: skip
+        frame = self._rng.choice(("", " ROWS UNBOUNDED PRECEDING",
+                                  " ROWS BETWEEN 1 PRECEDING AND 1 FOLLOWING"))  # fmt: skip
+        part = f"PARTITION BY {self._column(sources, 'text')} " * self._chance(0.5)
+        order = self._column(sources, self._rng.choice(KINDS))
+        return f"{name} OVER ({part}ORDER BY {order}{frame * (name[0] in 'FSC')})"
 
 
-def random_database(rng: random.Random) -> Database:
+def random_database(schema: Schema, rng: random.Random) -> Database:
     """Make rows with NULLs and copies."""
-    return {
-        table: (
-            [name for name, _ in columns],
-            [
-                tuple(
-                    None if rng.random() < 0.2 else rng.choice(NUMBERS if kind == "int" else WORDS)
-                    for _, kind in columns
-                )
-                for _ in range(rng.choice((0, 1, 2, 3, 3, 4)))
-            ],
-        )
-        for table, columns in COLUMNS.items()
-    }
+    rows = random_rows(schema, rng, (0, 1, 2, 3, 3, 4))
+    return {table.name: ([c.name for c in table.columns], rows[table.name]) for table in schema}
 
 
 def filled(connection: Any, database: Database) -> Any:
@@ -292,57 +137,62 @@ def agrees(rows: Sequence[Row], allowed: frozenset[Result]) -> bool:
     return False
 
 
-def engine(dialect: str) -> Any:
-    """Return an engine with empty tables."""
+def engine(dialect: str, schema: Schema = TABLES) -> Any:
+    """Return an engine with empty tables, without constraints."""
     if dialect == "sqlite":
         connection: Any = sqlite3.connect(":memory:")
     else:
         connection = pytest.importorskip("duckdb").connect(":memory:")
-    for table, columns in COLUMNS.items():
-        connection.execute(f"CREATE TABLE {table} ({', '.join(map(' '.join, columns))})")
+    for table in schema:
+        columns = ", ".join(f"{column.name} {column.kind}" for column in table.columns)
+        connection.execute(f"CREATE TABLE {table.name} ({columns})")
     return connection
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize(
+    "seed", [0, 1, *(pytest.param(n, marks=pytest.mark.slow) for n in range(2, 8))]
+)
 @pytest.mark.parametrize("dialect", ["sqlite", "duckdb"])
 def test_engines_agree_with_what_random_trees_mean(dialect: str, seed: int) -> None:
     """Each result of an engine is one that the tree allows; few queries are left out."""
     rng = random.Random(seed)
-    connection = engine(dialect)
+    schema = random_schema(rng)
+    connection, maker = engine(dialect, schema), Chooser(schema, rng)
     n_compared = 0
     for _ in range(100):
-        database = random_database(rng)
-        text = QueryMaker(rng, dialect).query()
-        reading = read(text, dialect)
+        database, text = random_database(schema, rng), maker.query()
         try:
+            reading = read(text, dialect, schema_text(schema))
             allowed = Interpreter(database, dialect).allowed(reading.query)
-        except TooManyError:
+        except (UnreadError, TooManyError):
             continue
         rows = filled(connection, database).execute(text).fetchall()
         assert agrees([*map(tuple, rows)], allowed), (text, database, rows, allowed)
         n_compared += 1
-    assert n_compared >= 90
+    assert n_compared >= 85
 
 
-OF_GROUPS = [
-    "SELECT c, SUM(COUNT(*)) OVER () FROM t GROUP BY c",
-    "SELECT c, SUM(a) - SUM(SUM(a)) OVER (PARTITION BY c) FROM t GROUP BY c, b",
-    "SELECT MAX(COUNT(b) + 1) OVER (ORDER BY c) FROM t GROUP BY c",
-    "SELECT SUM(COUNT(*)) OVER () FROM t",
-]
-
-
-@pytest.mark.parametrize("text", OF_GROUPS)
-@pytest.mark.parametrize("dialect", ["sqlite", "duckdb"])
-def test_a_window_sees_the_aggregates_of_groups(dialect: str, text: str) -> None:
-    """An aggregate of an aggregate is over groups where it is a window function."""
-    rng = random.Random(5)
-    connection = engine(dialect)
-    query = read(text, dialect).query
-    for _ in range(30):
-        database = random_database(rng)
-        rows = filled(connection, database).execute(text).fetchall()
-        assert agrees([*map(tuple, rows)], Interpreter(database, dialect).allowed(query))
+@pytest.mark.parametrize(("dialects", "text"), [
+    # an aggregate of an aggregate is over groups where it is a window function
+    ("sqlite duckdb", "SELECT c, SUM(COUNT(*)) OVER () FROM t GROUP BY c"),
+    ("sqlite duckdb", "SELECT c, SUM(a) - SUM(SUM(a)) OVER (PARTITION BY c) FROM t GROUP BY c, b"),
+    ("sqlite duckdb", "SELECT MAX(COUNT(b) + 1) OVER (ORDER BY c) FROM t GROUP BY c"),
+    ("sqlite duckdb", "SELECT SUM(COUNT(*)) OVER () FROM t"),
+    # a value of any row of a group, a query for each row around it, a choice that WITH makes once
+    ("sqlite", "SELECT c, a, COUNT(*) FROM t GROUP BY c HAVING b > 0"),
+    ("sqlite", "SELECT COUNT(*), b FROM t"),
+    ("duckdb", "SELECT x.a, y.d FROM t AS x JOIN LATERAL (SELECT d FROM u WHERE u.a = x.a) AS y ON TRUE"),
+    ("sqlite duckdb", "WITH w AS (SELECT a FROM t ORDER BY b LIMIT 2) SELECT x.a FROM w AS x, w AS y WHERE x.a = y.a"),
+])  # fmt: skip
+def test_engines_agree_with_what_a_tree_means(dialects: str, text: str) -> None:
+    """On rows with NULLs and copies."""
+    for dialect in dialects.split():
+        rng, connection = random.Random(5), engine(dialect)
+        query = read(text, dialect).query
+        for _ in range(30):
+            database = random_database(TABLES, rng)
+            rows = filled(connection, database).execute(text).fetchall()
+            assert agrees([*map(tuple, rows)], Interpreter(database, dialect).allowed(query))
 
 
 # What names mean.
@@ -354,42 +204,36 @@ def columns(node: Node) -> list[str]:
     return sorted({f"{c.source.table}.{c.name}" for c in found})
 
 
-@pytest.mark.parametrize(
-    ("text", "meant"),
-    [
-        ("SELECT d FROM t, u WHERE t.A = u.a", ["t.a", "u.a", "u.d"]),
-        ("SELECT x.b FROM t AS x WHERE EXISTS (SELECT 1 FROM u WHERE d = b)", ["t.b", "u.d"]),
-        ("SELECT * FROM t JOIN u USING (a)", ["t.a", "t.b", "t.c", "u.a", "u.d", "u.e"]),
-        ("SELECT d FROM t NATURAL JOIN u", ["t.a", "u.a", "u.d"]),
-        ("SELECT a FROM t FULL JOIN u USING (a)", ["t.a", "u.a"]),
-        ("WITH w (z) AS (SELECT b FROM t) SELECT z FROM w", ["t.b"]),
-        ("SELECT b AS z FROM t ORDER BY z", ["t.b"]),
-        ("SELECT b AS z FROM t GROUP BY z HAVING z > 1", ["t.b"]),
-        ("SELECT a FROM t GROUP BY 1 ORDER BY 1", ["t.a"]),
-        ("SELECT main.t.a FROM main.t", ["t.a"]),
-        ("SELECT v.z FROM (SELECT a AS z FROM u) AS v", ["u.a"]),
-        ("SELECT y FROM t AS x (y) WHERE b > 1", ["t.a", "t.b", "t.c"]),
-        ("WITH w AS (SELECT d FROM u) SELECT a FROM t WHERE b IN w", ["t.a", "t.b", "u.d"]),
-        ("SELECT d FROM t JOIN (u JOIN t AS x ON x.b = d) ON t.a = x.a", ["t.a", "t.b", "u.d"]),
-        ("SELECT d FROM t JOIN u JOIN t AS x ON x.b = d ON t.a = x.a", ["t.a", "t.b", "u.d"]),
-    ],
-)
+@pytest.mark.parametrize(("text", "meant"), [
+    ("SELECT d FROM t, u WHERE t.A = u.a", ["t.a", "u.a", "u.d"]),
+    ("SELECT x.b FROM t AS x WHERE EXISTS (SELECT 1 FROM u WHERE d = b)", ["t.b", "u.d"]),
+    ("SELECT * FROM t JOIN u USING (a)", ["t.a", "t.b", "t.c", "u.a", "u.d", "u.e"]),
+    ("SELECT d FROM t NATURAL JOIN u", ["t.a", "u.a", "u.d"]),
+    ("SELECT a FROM t FULL JOIN u USING (a)", ["t.a", "u.a"]),
+    ("WITH w (z) AS (SELECT b FROM t) SELECT z FROM w", ["t.b"]),
+    ("SELECT b AS z FROM t ORDER BY z", ["t.b"]),
+    ("SELECT b AS z FROM t GROUP BY z HAVING z > 1", ["t.b"]),
+    ("SELECT a FROM t GROUP BY 1 ORDER BY 1", ["t.a"]),
+    ("SELECT main.t.a FROM main.t", ["t.a"]),
+    ("SELECT v.z FROM (SELECT a AS z FROM u) AS v", ["u.a"]),
+    ("SELECT y FROM t AS x (y) WHERE b > 1", ["t.a", "t.b", "t.c"]),
+    ("WITH w AS (SELECT d FROM u) SELECT a FROM t WHERE b IN w", ["t.a", "t.b", "u.d"]),
+    ("SELECT d FROM t JOIN (u JOIN t AS x ON x.b = d) ON t.a = x.a", ["t.a", "t.b", "u.d"]),
+    ("SELECT d FROM t JOIN u JOIN t AS x ON x.b = d ON t.a = x.a", ["t.a", "t.b", "u.d"]),
+])  # fmt: skip
 def test_a_name_is_the_column_that_the_engine_takes(text: str, meant: list[str]) -> None:
     """Aliases, WITH, USING, stars, outer queries and qualifiers lead to columns of base tables."""
     assert columns(read(text).query) == meant
 
 
 @pytest.mark.parametrize("dialect", ["mysql", "bigquery"])
-@pytest.mark.parametrize(
-    "text",
-    [
-        "SELECT x.N FROM (SELECT a AS n FROM t) AS x",
-        "SELECT x.n FROM (SELECT a AS N FROM t) AS x",
-        "WITH x (N) AS (SELECT a FROM t) SELECT n FROM x",
-        "SELECT t.A FROM t JOIN (SELECT A FROM t) AS x USING (A)",
-        "SELECT a AS N FROM t ORDER BY n",
-    ],
-)
+@pytest.mark.parametrize("text", [
+    "SELECT x.N FROM (SELECT a AS n FROM t) AS x",
+    "SELECT x.n FROM (SELECT a AS N FROM t) AS x",
+    "WITH x (N) AS (SELECT a FROM t) SELECT n FROM x",
+    "SELECT t.A FROM t JOIN (SELECT A FROM t) AS x USING (A)",
+    "SELECT a AS N FROM t ORDER BY n",
+])  # fmt: skip
 def test_the_case_of_columns_never_matters(text: str, dialect: str) -> None:
     """Also where that of tables does."""
     assert columns(read(text, dialect).query) == ["t.a"]
@@ -427,52 +271,49 @@ def test_tables_of_one_with_are_marked_where_it_leaves_a_choice() -> None:
     assert marks == [{"w0"}, {""}]
 
 
-@pytest.mark.parametrize(
-    ("text", "reason"),
-    [
-        ("SELECT z FROM t", "no table has a column z"),
-        ("SELECT t.z FROM t", "t has no column z"),
-        ("SELECT a FROM t, u", "several tables have a column a"),
-        ("SELECT x.a FROM t", "no table is called x"),
-        ("SELECT other.t.a FROM main.t", "no table is called other.t"),
-        ("SELECT 1 FROM t, u AS t", "two tables are called t"),
-        ("SELECT 1 FROM t JOIN t AS x ON x.a = u.a JOIN u ON 1 = 1", "a join names a table that comes after it"),
-        ("SELECT rowid FROM t", "rowid is a column that no schema names"),
-        ("SELECT a, b AS a FROM t ORDER BY a", "two outputs are called a"),
-        ("SELECT a FROM t GROUP BY 3", "there is no column 3"),
-        ("SELECT a FROM t WHERE COUNT(*) > 1", "an aggregate in WHERE"),
-        ("SELECT COUNT(*) FILTER (WHERE MAX(a) > 1) FROM t", "FILTER of what is no aggregate"),
-        ("SELECT a, SUM(b) FROM t GROUP BY SUM(b)", "an aggregate in GROUP BY"),
-        ("SELECT SUM(MAX(a)) FROM t", "an aggregate of another aggregate"),
-        ("SELECT COUNT(DISTINCT a, b) FROM t", "count of several values"),
-        ("SELECT RANK() OVER (ORDER BY RANK() OVER (ORDER BY a)) FROM t", "a window function inside another"),
-        ("SELECT *, RANK() OVER (ORDER BY a) FROM (SELECT * FROM nope) AS x", "a star stands for columns that only a schema names"),
-        ("SELECT t.a FROM t JOIN (u JOIN t AS x USING (a)) ON 1 = 1", "USING in a join in brackets"),
-        ("SELECT a FROM t, (VALUES (1), (1, 2)) AS v", "rows of VALUES differ in their width"),
-        ("SELECT a FROM t, (VALUES (1 + 1)) AS v", "VALUES that are computed"),
-        ("SELECT *", "a star without tables"),
-        ("SELECT a FROM nope AS x (y)", "a star stands for columns that only a schema names"),
-        ("SELECT x.p FROM (SELECT a AS p, b AS p FROM t) AS x", "x has 2 columns p"),
-        ("SELECT * FROM nope NATURAL JOIN t", "NATURAL JOIN needs a schema"),
-        ("SELECT d FROM t JOIN u USING (z)", "which table has the column z is not known"),
-        ("SELECT a FROM t HAVING a > 1", "HAVING without groups"),
-        ("SELECT a FROM t ORDER BY COUNT(*)", "an aggregate orders rows that are no groups"),
-        ("SELECT (SELECT SUM(t.a) FROM u) FROM t", "an aggregate of an outer query"),
-        ("SELECT (SELECT a, b FROM t)", "a subquery has more or fewer columns than it may"),
-        ("SELECT a FROM t UNION SELECT a, d FROM u", "the arms of a set operation differ in their width"),
-        ("SELECT a FROM t UNION SELECT a FROM u ORDER BY z", "ORDER BY of a set operation names no column of it"),
-        ("WITH RECURSIVE w AS (SELECT 1 AS n UNION ALL SELECT n + 1 FROM w) SELECT n FROM w", "w names itself, or what is defined after it"),
-        ("WITH w AS (SELECT 1), w AS (SELECT 2) SELECT 1", "WITH defines a name twice"),
-        ("SELECT a IN ((SELECT a FROM u)) FROM t", "IN of a query in double brackets"),
-        ("SELECT SUM(a) OVER (ORDER BY a GROUPS 1 PRECEDING) FROM t", "a frame of a window that is not known"),
-        ("SELECT a FROM t WHERE RANK() OVER (ORDER BY a) = 1", "a window function in WHERE, GROUP BY or HAVING"),
-        ("SELECT (SELECT RANK() OVER (ORDER BY t.a) FROM u) FROM t", "a window function in a subquery that names columns around it"),
-        ("WITH v (x, y) AS (SELECT 1) SELECT 1 FROM u JOIN v ON 1 = 1", "more names than columns"),
-        ("UPDATE t SET a = 1", "Update is no query that is known"),
-        ("SELECT 1" + ", 1" * 6000, "the query is too large"),
-        ("SELECT 1" + " + 1" * 2000, "the query is too deep"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("text", "reason"), [
+    ("SELECT z FROM t", "no table has a column z"),
+    ("SELECT t.z FROM t", "t has no column z"),
+    ("SELECT a FROM t, u", "several tables have a column a"),
+    ("SELECT x.a FROM t", "no table is called x"),
+    ("SELECT other.t.a FROM main.t", "no table is called other.t"),
+    ("SELECT 1 FROM t, u AS t", "two tables are called t"),
+    ("SELECT 1 FROM t JOIN t AS x ON x.a = u.a JOIN u ON 1 = 1", "a join names a table that comes after it"),
+    ("SELECT rowid FROM t", "rowid is a column that no schema names"),
+    ("SELECT a, b AS a FROM t ORDER BY a", "two outputs are called a"),
+    ("SELECT a FROM t GROUP BY 3", "there is no column 3"),
+    ("SELECT a FROM t WHERE COUNT(*) > 1", "an aggregate in WHERE"),
+    ("SELECT COUNT(*) FILTER (WHERE MAX(a) > 1) FROM t", "FILTER of what is no aggregate"),
+    ("SELECT a, SUM(b) FROM t GROUP BY SUM(b)", "an aggregate in GROUP BY"),
+    ("SELECT SUM(MAX(a)) FROM t", "an aggregate of another aggregate"),
+    ("SELECT COUNT(DISTINCT a, b) FROM t", "count of several values"),
+    ("SELECT RANK() OVER (ORDER BY RANK() OVER (ORDER BY a)) FROM t", "a window function inside another"),
+    ("SELECT *, RANK() OVER (ORDER BY a) FROM (SELECT * FROM nope) AS x", "a star stands for columns that only a schema names"),
+    ("SELECT t.a FROM t JOIN (u JOIN t AS x USING (a)) ON 1 = 1", "USING in a join in brackets"),
+    ("SELECT a FROM t, (VALUES (1), (1, 2)) AS v", "rows of VALUES differ in their width"),
+    ("SELECT a FROM t, (VALUES (1 + 1)) AS v", "VALUES that are computed"),
+    ("SELECT *", "a star without tables"),
+    ("SELECT a FROM nope AS x (y)", "a star stands for columns that only a schema names"),
+    ("SELECT x.p FROM (SELECT a AS p, b AS p FROM t) AS x", "x has 2 columns p"),
+    ("SELECT * FROM nope NATURAL JOIN t", "NATURAL JOIN needs a schema"),
+    ("SELECT d FROM t JOIN u USING (z)", "which table has the column z is not known"),
+    ("SELECT a FROM t HAVING a > 1", "HAVING without groups"),
+    ("SELECT a FROM t ORDER BY COUNT(*)", "an aggregate orders rows that are no groups"),
+    ("SELECT (SELECT SUM(t.a) FROM u) FROM t", "an aggregate of an outer query"),
+    ("SELECT (SELECT a, b FROM t)", "a subquery has more or fewer columns than it may"),
+    ("SELECT a FROM t UNION SELECT a, d FROM u", "the arms of a set operation differ in their width"),
+    ("SELECT a FROM t UNION SELECT a FROM u ORDER BY z", "ORDER BY of a set operation names no column of it"),
+    ("WITH RECURSIVE w AS (SELECT 1 AS n UNION ALL SELECT n + 1 FROM w) SELECT n FROM w", "w names itself, or what is defined after it"),
+    ("WITH w AS (SELECT 1), w AS (SELECT 2) SELECT 1", "WITH defines a name twice"),
+    ("SELECT a IN ((SELECT a FROM u)) FROM t", "IN of a query in double brackets"),
+    ("SELECT SUM(a) OVER (ORDER BY a GROUPS 1 PRECEDING) FROM t", "a frame of a window that is not known"),
+    ("SELECT a FROM t WHERE RANK() OVER (ORDER BY a) = 1", "a window function in WHERE, GROUP BY or HAVING"),
+    ("SELECT (SELECT RANK() OVER (ORDER BY t.a) FROM u) FROM t", "a window function in a subquery that names columns around it"),
+    ("WITH v (x, y) AS (SELECT 1) SELECT 1 FROM u JOIN v ON 1 = 1", "more names than columns"),
+    ("UPDATE t SET a = 1", "Update is no query that is known"),
+    ("SELECT 1" + ", 1" * 6000, "the query is too large"),
+    ("SELECT 1" + " + 1" * 2000, "the query is too deep"),
+])  # fmt: skip
 def test_what_is_not_certain_is_refused_with_a_reason(text: str, reason: str) -> None:
     """A query whose meaning is open is not read."""
     with pytest.raises(UnreadError) as refused:
@@ -480,19 +321,16 @@ def test_what_is_not_certain_is_refused_with_a_reason(text: str, reason: str) ->
     assert str(refused.value) == reason
 
 
-@pytest.mark.parametrize(
-    ("dialect", "text", "reason"),
-    [
-        ("postgres", "SELECT DISTINCT ON (a) a FROM t", "DISTINCT ON"),
-        ("postgres", "SELECT * FROM t JOIN u USING (a)", "a star after USING"),
-        ("postgres", "SELECT a FROM t, u RIGHT JOIN t AS x ON 1 = 1", "dialects differ in whether a comma or a join comes first"),
-        ("tsql", "SELECT a FROM #t", "a temporary table"),
-        ("clickhouse", "SELECT a FROM t", "queries of clickhouse are not looked into"),
-        ("snowflake", "SELECT a FROM t QUALIFY a = 1", "QUALIFY without a window function"),
-        ("duckdb", "SELECT a FROM t SEMI JOIN u ON 1 = 1", "a join that is not known:   SEMI"),
-        ("mysql", "SELECT a FROM t GROUP BY 1.5", "a key 1.5"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("dialect", "text", "reason"), [
+    ("postgres", "SELECT DISTINCT ON (a) a FROM t", "DISTINCT ON"),
+    ("postgres", "SELECT * FROM t JOIN u USING (a)", "a star after USING"),
+    ("postgres", "SELECT a FROM t, u RIGHT JOIN t AS x ON 1 = 1", "dialects differ in whether a comma or a join comes first"),
+    ("tsql", "SELECT a FROM #t", "a temporary table"),
+    ("clickhouse", "SELECT a FROM t", "queries of clickhouse are not looked into"),
+    ("snowflake", "SELECT a FROM t QUALIFY a = 1", "QUALIFY without a window function"),
+    ("duckdb", "SELECT a FROM t SEMI JOIN u ON 1 = 1", "a join that is not known:   SEMI"),
+    ("mysql", "SELECT a FROM t GROUP BY 1.5", "a key 1.5"),
+])  # fmt: skip
 def test_what_dialects_read_differently_is_refused(dialect: str, text: str, reason: str) -> None:
     """Where engines differ, or one has a meaning of its own, nothing is read."""
     with pytest.raises(UnreadError) as refused:
@@ -516,53 +354,47 @@ def test_copies_of_with_end_soon() -> None:
         read(f"WITH {', '.join(parts)} SELECT n FROM w29")
 
 
-@pytest.mark.parametrize(
-    ("first", "second"),
-    [
-        ("SELECT a FROM t WHERE a > 1", "SELECT T.A FROM T WHERE (1 < T.A)"),
-        ("SELECT a FROM t WHERE a BETWEEN 1 AND 2", "SELECT a FROM t WHERE 1 <= a AND a <= 2"),
-        ("SELECT a FROM t WHERE a IN (1, 2)", "SELECT a FROM t WHERE a = 1 OR a = 2"),
-        ("SELECT a FROM t WHERE a = ANY (SELECT d FROM u)", "SELECT a FROM t WHERE a IN (SELECT d FROM u)"),
-        ("SELECT CASE a WHEN 1 THEN 2 END FROM t", "SELECT CASE WHEN a = 1 THEN 2 ELSE NULL END FROM t"),
-        ("SELECT COUNT(*) FILTER (WHERE a = 1) FROM t", "SELECT COUNT(CASE WHEN a = 1 THEN 1 END) FROM t"),
-        ("SELECT COUNT() FROM t", "SELECT COUNT(*) FROM t"),
-        ("SELECT a FROM t WHERE EXISTS (SELECT * FROM u)", "SELECT a FROM t WHERE EXISTS (SELECT 1 FROM u)"),
-        ("SELECT t.a FROM t JOIN u ON t.a = u.a", "SELECT t.a FROM t, u WHERE t.a = u.a"),
-        ("WITH w AS (SELECT a FROM t) SELECT a FROM w", "SELECT a FROM (SELECT a FROM t) AS x"),
-        ("SELECT c FROM t WHERE NOT c LIKE 'a'", "SELECT c FROM t WHERE c NOT LIKE 'a'"),
-        ("SELECT SUM(a) OVER () FROM t", "SELECT SUM(a) OVER (RANGE BETWEEN CURRENT ROW AND CURRENT ROW) FROM t"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("first", "second"), [
+    ("SELECT a FROM t WHERE a > 1", "SELECT T.A FROM T WHERE (1 < T.A)"),
+    ("SELECT a FROM t WHERE a BETWEEN 1 AND 2", "SELECT a FROM t WHERE 1 <= a AND a <= 2"),
+    ("SELECT a FROM t WHERE a IN (1, 2)", "SELECT a FROM t WHERE a = 1 OR a = 2"),
+    ("SELECT a FROM t WHERE a = ANY (SELECT d FROM u)", "SELECT a FROM t WHERE a IN (SELECT d FROM u)"),
+    ("SELECT CASE a WHEN 1 THEN 2 END FROM t", "SELECT CASE WHEN a = 1 THEN 2 ELSE NULL END FROM t"),
+    ("SELECT COUNT(*) FILTER (WHERE a = 1) FROM t", "SELECT COUNT(CASE WHEN a = 1 THEN 1 END) FROM t"),
+    ("SELECT COUNT() FROM t", "SELECT COUNT(*) FROM t"),
+    ("SELECT a FROM t WHERE EXISTS (SELECT * FROM u)", "SELECT a FROM t WHERE EXISTS (SELECT 1 FROM u)"),
+    ("SELECT t.a FROM t JOIN u ON t.a = u.a", "SELECT t.a FROM t, u WHERE t.a = u.a"),
+    ("WITH w AS (SELECT a FROM t) SELECT a FROM w", "SELECT a FROM (SELECT a FROM t) AS x"),
+    ("SELECT c FROM t WHERE NOT c LIKE 'a'", "SELECT c FROM t WHERE c NOT LIKE 'a'"),
+    ("SELECT SUM(a) OVER () FROM t", "SELECT SUM(a) OVER (RANGE BETWEEN CURRENT ROW AND CURRENT ROW) FROM t"),
+])  # fmt: skip
 def test_spellings_of_the_same_are_one_tree(first: str, second: str) -> None:
     """What the grammar offers twice is read as one thing."""
     dialect = "postgres" if "ANY (" in first else "sqlite"
     assert read(first, dialect).query == read(second, dialect).query
 
 
-@pytest.mark.parametrize(
-    ("dialect", "first", "second"),
-    [
-        ("tsql", "SELECT CAST(a AS NVARCHAR(9)) FROM t", "SELECT CAST(a AS VARCHAR(9)) FROM t"),
-        ("sqlite", "SELECT CAST(a AS VARCHAR(8)) FROM t", "SELECT CAST(a AS VARCHAR(9)) FROM t"),
-        ("sqlite", "SELECT SUBSTR(c, 1) FROM t", "SELECT SUBSTR(c, 1, 1) FROM t"),
-        ("sqlite", "SELECT c LIKE 'a' FROM t", "SELECT c GLOB 'a' FROM t"),
-        ("sqlite", "SELECT c LIKE 'a' FROM t", "SELECT c LIKE 'a' ESCAPE 'b' FROM t"),
-        ("duckdb", "SELECT CAST(a AS INT) FROM t", "SELECT TRY_CAST(a AS INT) FROM t"),
-        ("duckdb", "SELECT EXTRACT(year FROM x.a) FROM t AS x", "SELECT EXTRACT(day FROM x.a) FROM t AS x"),
-        ("sqlite", "SELECT f(a) FROM t", "SELECT g(a) FROM t"),
-        ("sqlite", "SELECT COUNT(a) FROM t", "SELECT COUNT(DISTINCT a) FROM t"),
-        ("sqlite", "SELECT a FROM t ORDER BY a", "SELECT a FROM t ORDER BY a NULLS LAST"),
-        ("sqlite", "SELECT a FROM t ORDER BY a", "SELECT a FROM t ORDER BY a DESC NULLS FIRST"),
-        ("sqlite", "SELECT SUM(a) OVER (ORDER BY b) FROM t", "SELECT SUM(a) OVER (ORDER BY b ROWS UNBOUNDED PRECEDING) FROM t"),
-        ("sqlite", "SELECT SUM(a) OVER (ORDER BY b) FROM t", "SELECT SUM(a) OVER (ORDER BY b RANGE BETWEEN CURRENT ROW AND CURRENT ROW) FROM t"),
-        ("sqlite", "SELECT SUM(a) OVER (ROWS 1 PRECEDING) FROM t", "SELECT SUM(a) OVER (ROWS 2 PRECEDING) FROM t"),
-        ("sqlite", "SELECT SUM(a) OVER (ROWS CURRENT ROW) FROM t", "SELECT SUM(a) OVER () FROM t"),
-        ("sqlite", "SELECT SUM(a) OVER (RANGE BETWEEN CURRENT ROW AND 1 FOLLOWING) FROM t", "SELECT SUM(a) OVER () FROM t"),
-        ("sqlite", "SELECT LAG(a) OVER (ORDER BY b) FROM t", "SELECT LAG(a, 2) OVER (ORDER BY b) FROM t"),
-        ("sqlite", "SELECT t.a FROM t LEFT JOIN u ON t.a = u.a", "SELECT t.a FROM t RIGHT JOIN u ON t.a = u.a"),
-        ("sqlite", "SELECT a FROM t UNION SELECT 1", "SELECT a FROM t UNION ALL SELECT 1"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("dialect", "first", "second"), [
+    ("tsql", "SELECT CAST(a AS NVARCHAR(9)) FROM t", "SELECT CAST(a AS VARCHAR(9)) FROM t"),
+    ("sqlite", "SELECT CAST(a AS VARCHAR(8)) FROM t", "SELECT CAST(a AS VARCHAR(9)) FROM t"),
+    ("sqlite", "SELECT SUBSTR(c, 1) FROM t", "SELECT SUBSTR(c, 1, 1) FROM t"),
+    ("sqlite", "SELECT c LIKE 'a' FROM t", "SELECT c GLOB 'a' FROM t"),
+    ("sqlite", "SELECT c LIKE 'a' FROM t", "SELECT c LIKE 'a' ESCAPE 'b' FROM t"),
+    ("duckdb", "SELECT CAST(a AS INT) FROM t", "SELECT TRY_CAST(a AS INT) FROM t"),
+    ("duckdb", "SELECT EXTRACT(year FROM x.a) FROM t AS x", "SELECT EXTRACT(day FROM x.a) FROM t AS x"),
+    ("sqlite", "SELECT f(a) FROM t", "SELECT g(a) FROM t"),
+    ("sqlite", "SELECT COUNT(a) FROM t", "SELECT COUNT(DISTINCT a) FROM t"),
+    ("sqlite", "SELECT a FROM t ORDER BY a", "SELECT a FROM t ORDER BY a NULLS LAST"),
+    ("sqlite", "SELECT a FROM t ORDER BY a", "SELECT a FROM t ORDER BY a DESC NULLS FIRST"),
+    ("sqlite", "SELECT SUM(a) OVER (ORDER BY b) FROM t", "SELECT SUM(a) OVER (ORDER BY b ROWS UNBOUNDED PRECEDING) FROM t"),
+    ("sqlite", "SELECT SUM(a) OVER (ORDER BY b) FROM t", "SELECT SUM(a) OVER (ORDER BY b RANGE BETWEEN CURRENT ROW AND CURRENT ROW) FROM t"),
+    ("sqlite", "SELECT SUM(a) OVER (ROWS 1 PRECEDING) FROM t", "SELECT SUM(a) OVER (ROWS 2 PRECEDING) FROM t"),
+    ("sqlite", "SELECT SUM(a) OVER (ROWS CURRENT ROW) FROM t", "SELECT SUM(a) OVER () FROM t"),
+    ("sqlite", "SELECT SUM(a) OVER (RANGE BETWEEN CURRENT ROW AND 1 FOLLOWING) FROM t", "SELECT SUM(a) OVER () FROM t"),
+    ("sqlite", "SELECT LAG(a) OVER (ORDER BY b) FROM t", "SELECT LAG(a, 2) OVER (ORDER BY b) FROM t"),
+    ("sqlite", "SELECT t.a FROM t LEFT JOIN u ON t.a = u.a", "SELECT t.a FROM t RIGHT JOIN u ON t.a = u.a"),
+    ("sqlite", "SELECT a FROM t UNION SELECT 1", "SELECT a FROM t UNION ALL SELECT 1"),
+])  # fmt: skip
 def test_what_differs_is_read_as_two_trees(dialect: str, first: str, second: str) -> None:
     """No switch, operand or name is lost, also of what is not looked into."""
     assert read(first, dialect).query != read(second, dialect).query
@@ -661,19 +493,16 @@ def known(text: str, dialect: str | None = "postgres") -> tuple[Catalog, tuple[A
     return catalog, query.outputs
 
 
-@pytest.mark.parametrize(
-    ("text", "kinds"),
-    [
-        ("SELECT id, r, c, d, b FROM t", ["integer", "real", "text", "time", "boolean"]),
-        ("SELECT 1, 'a', TRUE, NULL, 1.5", ["integer", "text", "boolean", "unknown", "number"]),
-        ("SELECT COUNT(*), COUNT(c), MAX(c), SUM(r) FROM t", ["integer", "integer", "text", "real"]),
-        ("SELECT id + n, id * r, id - n FROM t", ["integer", "real", "integer"]),
-        ("SELECT x.id, x.m FROM (SELECT id, MAX(c) AS m FROM t GROUP BY id) AS x", ["integer", "text"]),
-        ("SELECT z FROM (SELECT id AS z FROM t UNION SELECT c FROM t) AS x", ["unknown"]),
-        ("SELECT z FROM (SELECT id AS z FROM t UNION SELECT n FROM t LIMIT 3) AS x", ["integer"]),
-        ("SELECT c, RANK() OVER (ORDER BY id), SUM(n) OVER () FROM t", ["text", "integer", "integer"]),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("text", "kinds"), [
+    ("SELECT id, r, c, d, b FROM t", ["integer", "real", "text", "time", "boolean"]),
+    ("SELECT 1, 'a', TRUE, NULL, 1.5", ["integer", "text", "boolean", "unknown", "number"]),
+    ("SELECT COUNT(*), COUNT(c), MAX(c), SUM(r) FROM t", ["integer", "integer", "text", "real"]),
+    ("SELECT id + n, id * r, id - n FROM t", ["integer", "real", "integer"]),
+    ("SELECT x.id, x.m FROM (SELECT id, MAX(c) AS m FROM t GROUP BY id) AS x", ["integer", "text"]),
+    ("SELECT z FROM (SELECT id AS z FROM t UNION SELECT c FROM t) AS x", ["unknown"]),
+    ("SELECT z FROM (SELECT id AS z FROM t UNION SELECT n FROM t LIMIT 3) AS x", ["integer"]),
+    ("SELECT c, RANK() OVER (ORDER BY id), SUM(n) OVER () FROM t", ["text", "integer", "integer"]),
+])  # fmt: skip
 def test_the_kind_of_a_value_follows_from_the_schema(text: str, kinds: list[str]) -> None:
     """Columns, literals and what is computed of them, through derived tables."""
     catalog, outputs = known(text)
@@ -729,11 +558,11 @@ def test_what_has_no_meaning_is_not_run() -> None:
 # The other reader.
 
 
-@pytest.mark.parametrize("seed", range(4))
-def test_the_columns_of_a_query_are_those_of_its_tree(seed: int) -> None:
+def test_the_columns_of_a_query_are_those_of_its_tree() -> None:
     """`column_accuracy` reads any statement; of a query it finds the columns of the tree."""
-    rng = random.Random(seed)
-    for _ in range(60):
-        text = QueryMaker(rng, "duckdb").query()
-        result = column_accuracy(text, ["x"], schema=SHOP, dialect="duckdb")
-        assert list(result.extracted) == columns(read(text, "duckdb").query), text
+    maker = Chooser(TABLES, random.Random(1))
+    for text in (maker.query() for _ in range(120)):
+        if "WITH w" in text and "w AS x" not in text:  # a table that no one names
+            continue
+        result = column_accuracy(text, ["x"], schema=SHOP, dialect="sqlite")
+        assert list(result.extracted) == columns(read(text).query), text

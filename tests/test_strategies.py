@@ -11,6 +11,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from importlib.metadata import entry_points
+from itertools import permutations
 from typing import Any
 
 import pytest
@@ -23,6 +24,7 @@ from record_types import RECORDS
 
 import scorekit
 from scorekit import InputError, Judge, MissingExtraError, Record, Tally, strategies
+from scorekit.records import SCREEN
 
 FEW = settings(max_examples=15, suppress_health_check=[HealthCheck.too_slow])
 UNSHRUNK = settings(
@@ -62,6 +64,9 @@ def test_records_travel(name: str, data: st.DataObject) -> None:
         text = json.dumps(value.to_dict(), allow_nan=False)
         assert type(value).from_dict(json.loads(text)) == value
         assert pickle.loads(pickle.dumps(value)) == value
+    if isinstance(value, Record) and kind.__repr__ is Record.__repr__:  # no input of users
+        assert len(repr(value)) <= SCREEN
+        assert str(value).splitlines()[0] != name
     if isinstance(value, Judge):
         request = data.draw(strategies.judge_requests())
         assert outcome(value, request) == outcome(value, request)
@@ -105,6 +110,16 @@ def test_differences_come_with_clusters_and_without() -> None:
         settings=UNSHRUNK,
     )
     assert clustered.interval is None or clustered.interval.method == "clustered t"
+
+
+def _is_more(weights: scorekit.CodeWeights, one: str, other: str) -> bool:
+    return bool(getattr(weights, one) > getattr(weights, other))
+
+
+def test_weights_are_drawn_apart() -> None:
+    """Each may be larger than each other."""
+    for one, other in permutations(("compilation", "tests", "clippy"), 2):
+        find(strategies.code_weights(), partial(_is_more, one=one, other=other))
 
 
 @given(strategies.sample_counts(), strategies.suite_counts())

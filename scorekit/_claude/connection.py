@@ -9,7 +9,7 @@ import anthropic
 import httpx2
 
 NotConnected = httpx2.ConnectError | httpx2.ConnectTimeout
-"""What comes of a service that cannot be reached."""
+"""What the SDK raises where the service cannot be reached."""
 
 MAX_BODY = 4 << 20
 """Longest answer, in bytes as they unpack, that is read whole."""
@@ -23,7 +23,7 @@ CONNECT_SECONDS = 5.0
 
 
 class UnreadError(anthropic.AnthropicError):
-    """An answer went on beyond `MAX_BODY`, or sends to where no question may go."""
+    """An answer is longer than `MAX_BODY`, or redirects to an address that may not be asked."""
 
 
 class _BoundedClient(anthropic.DefaultAsyncHttpxClient):

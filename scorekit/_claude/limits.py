@@ -1,4 +1,4 @@
-"""When a judge makes no more calls: refusals that stand for all, budgets."""
+"""When a judge makes no more calls: after refusals that concern all of them, or by its budget."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Breaker:
         """Who met what since the last answer: by the message of a bad request, else None."""
 
     def check(self) -> None:
-        """Refuse to ask where an earlier answer said that it is no use."""
+        """Raise where an earlier answer showed that asking is useless."""
         if self._broken is not None:
             text = f"no more calls are made after: {self._broken.message}"
             raise JudgeError(self._broken.kind, f"{text}; mend that and make a new judge")
@@ -72,7 +72,7 @@ class Budget(Ledger):
         self._settled = asyncio.Event()
 
     async def room(self, most: float) -> None:
-        """Wait until it is known whether a call fits that costs at most so much."""
+        """Wait until it is known whether a call of at most this cost fits."""
         while not self.has_room(most):
             self.check(most)
             await self._settled.wait()
@@ -83,7 +83,7 @@ class Budget(Ledger):
         return not is_last and self._sum(most, self._reserved) <= self._max_cost
 
     def check(self, most: float) -> None:
-        """Refuse a call that costs at most so much where it does not fit beside what is spent."""
+        """Raise if a call of at most this cost does not fit beside what is spent."""
         if self.n_calls - len(self._reserved) == self._max_calls:
             text = f"max_calls={self._max_calls} calls have been made"
             raise JudgeError("budget", f"{text}; a new judge may make more")
@@ -109,7 +109,7 @@ class Budget(Ledger):
         was_taken: bool = True,
         most: float = 0.0,
     ) -> None:
-        """Replace a reservation by what the call did cost; what is not known is all of it."""
+        """Replace a reservation by the cost of the call; keep it where the cost is not known."""
         super().end(cost_usd, usage, was_taken=was_taken)
         self._reserved.remove(most)
         self._spent += most if cost_usd is None else cost_usd

@@ -270,7 +270,7 @@ class Pace:
             group.pop(question, None)
 
     def _look_soon(self) -> None:
-        """Look who is next, once for all that happens now."""
+        """Look for the next question, once for everything that happens now."""
         if self._timer is None or isinstance(self._timer, asyncio.TimerHandle):
             self._set_timer(asyncio.get_running_loop().call_soon(self._look))
 
@@ -303,7 +303,7 @@ class Pace:
         self._set_timer(asyncio.get_running_loop().call_at(at, self._look) if is_later else None)
 
     def _next(self, now: float) -> tuple[Question | None, float]:
-        """Return who is next, and from when on it may be asked."""
+        """Return the next question, and the time from which it may be asked."""
         if len(self.under_way) >= self._n_at_once or not (self._fresh or self._again):
             return None, math.inf
         if not self._fresh and not self.under_way:
@@ -374,7 +374,7 @@ class Pace:
             question.failed_at = math.inf
 
     def _are_few(self, questions: Iterable[Question]) -> bool:
-        """Return whether so many fail by themselves; those that have may well fail again."""
+        """Return whether so few failed that each may have failed by itself."""
         return sum(not q.n_charged for q in questions) <= max(1, self._n_at_once // 4)
 
     def _note_busy(self, question: Question, failure: Passing, now: float) -> None:
@@ -438,7 +438,7 @@ class Pace:
     # The end.
 
     def _given_up(self, now: float) -> Iterator[tuple[Question, JudgeError | TimeoutError]]:
-        """Yield who is not asked any more, and why."""
+        """Yield each question that is given up, and why."""
         at, why = self._limit()
         for question in [*self._again, *self._fresh]:
             last = question.last or self._last
@@ -448,7 +448,7 @@ class Pace:
                 yield question, last.because()
 
     def _limit(self) -> tuple[float, str]:
-        """Return until when all wait who wait, and which limit that is; at most one is alone."""
+        """Return when the wait of all questions ends, and by which limit; at most one is alone."""
         seconds, name = self._max_wait, "max_wait_seconds"
         since, short = max(self._heard_at, self._began_at), math.inf
         waiting = next(iter(self._again or self._fresh), None)

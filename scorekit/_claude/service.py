@@ -127,7 +127,7 @@ class Service:
 
     def address(self) -> str | None:
         """
-        Return the address that is asked, before the first question that which would be.
+        Return the address that is asked, or before the first question the one that would be.
 
         The SDK is loaded only where it would look for credentials on disk, which may name one. It
         makes no client to stay: the key may be set later.
@@ -288,7 +288,7 @@ class Service:
         return score, self.hide(reasoning)
 
     def usable_client(self) -> anthropic.AsyncAnthropic:
-        """Return the client, or raise for a judge that has no use for it."""
+        """Return the client, or raise where a judge cannot use it."""
         self.breaker.check()
         try:
             client = self.client()
@@ -357,7 +357,7 @@ class Service:
         return refusal
 
     def learned(self, refusal: Refusal, pair: str = "") -> JudgeError:
-        """Return what a refusal that does not pass means for the pair that was asked about."""
+        """Return what a lasting refusal means for the pair that was asked about."""
         failure, is_own = refusal.failure, refusal.is_own
         self.breaker.note_refusal(failure, refusal.status, pair, is_own=is_own)
         return failure

@@ -1,4 +1,4 @@
-"""Who asks about a pair: of several processes that share a directory one, the others wait."""
+"""Which process asks about a pair: one of those that share a directory; the others wait."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from typing import ClassVar, Final
 from scorekit._judge.waiting import renew_in_forks
 
 NAME: Final = "claims"
-"""Of the file whose bytes stand for keys."""
+"""Name of the file whose bytes stand for keys."""
 
 POLL_SECONDS: Final = 0.25
 """How often to look whether another process has given a key up."""
@@ -111,7 +111,7 @@ renew_in_forks(_File, lambda cls: cls.renew())
 
 class Claims:
     """
-    Keys that one user of a directory holds, against all others.
+    Keys that one user of a directory holds, so that no other can.
 
     Args:
         directory: Where the file is; None where nobody else has to know.

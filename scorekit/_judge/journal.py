@@ -75,7 +75,7 @@ class Journal:
 
     @contextlib.asynccontextmanager
     async def turn(self) -> AsyncGenerator[None]:
-        """Be the only one that orders: who has noted an order and no batch has died then."""
+        """Let nobody else order: an order noted without a batch is of a process that died."""
         with contextlib.suppress(OSError):  # where there are no locks, nobody can be kept out
             while not self._claims.take(CLAIM):  # noqa: ASYNC110 - another process sets no event
                 await asyncio.sleep(POLL_SECONDS)

@@ -29,12 +29,12 @@ class Ledger:
 
     @property
     def cost_usd(self) -> float | None:
-        """What all calls have cost; None if that of one is not known (yet)."""
+        """The cost of all calls; None if that of one is not known (yet)."""
         with self._lock:
             return None if self._n_unknown else math.fsum(self._costs)
 
     def begin(self, most: float = 0.0) -> None:
-        """Note a call that is sent: what it costs, at most so much, is known when it has ended."""
+        """Note a call that is sent, and the most that it can cost; `end` notes the actual cost."""
         with self._lock:
             self.n_calls += 1
             self._n_unknown += 1
@@ -49,7 +49,7 @@ class Ledger:
         was_taken: bool = True,
         most: float = 0.0,
     ) -> None:
-        """Note what a call did cost, or that the service did not take it."""
+        """Note what a call cost, or that the service did not accept it."""
         with self._lock:
             self.n_calls -= not was_taken
             if cost_usd is not None:

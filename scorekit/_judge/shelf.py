@@ -159,7 +159,7 @@ class Shelf:
         self._purge(row.kept_at)
 
     def _write_late(self) -> None:
-        """Write what is to be written, as far as the database lets it."""
+        """Write what is still to be written, as far as the database allows."""
         for key, (text, expires_at) in list(self._late.items()):
             put = partial(_put, key=key, text=text, expires_at=expires_at)
             if not self._tried(put, writes=True) and self._claims is not None:

@@ -38,7 +38,7 @@ _renewals: Final = WeakKeyDictionary[Any, Callable[[Any], object]]()
 
 
 def renew_in_forks(thing: T, renew: Callable[[T], object]) -> None:
-    """Let *renew* make anew what *thing* has, in every process that is forked from here on."""
+    """Call *renew* on *thing* in every process that is forked from now on."""
     _renewals[thing] = renew
 
 
@@ -52,7 +52,7 @@ if hasattr(os, "register_at_fork"):
 
 
 class Caller:
-    """Who waits for a judge: for how long, and whether still."""
+    """Who waits for a judge, for how long, and whether they still do."""
 
     def __init__(
         self, timeout_seconds: float, place: contextlib.AsyncExitStack | None = None
@@ -77,7 +77,7 @@ is_sync: ContextVar[bool] = ContextVar("is_sync", default=False)
 
 
 class Places:
-    """So many places for what runs on one event loop, on each."""
+    """A number of places on each event loop, taken by what runs there."""
 
     def __init__(self, n_places: int) -> None:
         self.n_places = n_places
@@ -85,14 +85,14 @@ class Places:
         self._places: WeakValueDictionary[int, asyncio.Semaphore] = WeakValueDictionary()
 
     def place(self) -> asyncio.Semaphore:
-        """Return what gives a place on the running event loop, and takes it back."""
+        """Return the context in which one place on the running event loop is taken."""
         loop = id(asyncio.get_running_loop())
         return self._places.setdefault(loop, asyncio.Semaphore(self.n_places))
 
 
 class Queue(Places):
     """
-    The queue of a judge that has so many questions under way at once.
+    The queue of a judge that limits how many questions are under way at once.
 
     Such a judge keeps the limit of its `Caller` by itself: only it knows when a question's turn
     has come, and waiting for that is no fault.
@@ -103,7 +103,7 @@ class Queue(Places):
 
 
 async def leave_place() -> None:
-    """Let another pair have the place: who waits for the answer to an equal one asks nothing."""
+    """Give the place to another pair, while this one waits for the answer to an equal pair."""
     who = caller.get()
     if who is not None and who.place is not None:
         await who.place.aclose()

@@ -162,7 +162,7 @@ def from_columns(columns: dict[str, Any]) -> Samples:
 
 
 def _outcomes(columns: dict[str, Any], n_samples: int) -> dict[str, Any]:
-    """Return what says how each sample did; a row whose outcome is missing is so as a whole."""
+    """Return the outcome of each sample; a row with a missing outcome is unknown as a whole."""
     passed, unknown = split_missing("passed", as_long(columns["passed"], n_samples))
     _same_long("passed", passed, n_samples)
     found: dict[str, Any] = {}
@@ -182,7 +182,7 @@ def _outcomes(columns: dict[str, Any], n_samples: int) -> dict[str, Any]:
 
 
 def _filled(name: str, values: Any, unknown: NDArray[np.bool_]) -> tuple[Any, NDArray[np.bool_]]:
-    """Return a column with 0 where it is missing, and where that is: in unknown rows alone."""
+    """Return a column with 0 where it is missing, and those places, which are unknown rows."""
     filled, missing = split_missing(name, values)
     if not missing.any():
         return values, np.zeros(unknown.size, np.bool_)

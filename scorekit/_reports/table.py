@@ -62,7 +62,7 @@ class CaseColumns(Sequence[R]):
     n_correct: Counts
 
     def __attrs_post_init__(self) -> None:
-        """Let no one write into a column."""
+        """Make the columns read-only."""
         for column in (self.model_of, self.estimates_of, self.mean_scores, self.n_correct):
             column.setflags(write=False)
 
@@ -122,7 +122,7 @@ class CaseColumns(Sequence[R]):
         )
 
     def rows(self) -> Iterator[tuple[str, str, tuple[PassAtK, ...], float, int, int]]:
-        """Yield what each case holds but for its scores, in the order of its fields."""
+        """Yield the fields of each case without its scores, in their order."""
         return zip(
             self.case_ids,
             map(self.models.__getitem__, self.model_of.tolist()),

@@ -42,6 +42,11 @@ def estimate(value: float, interval: Any = None, sign: str = "") -> str:
     return f"{rounded(value, low, high, sign)} {spanned(low, high, sign)}{note}"
 
 
+def between(low: float, high: float, sign: str = "") -> str:
+    """Return bounds as text, with the decimals that their distance supports."""
+    return f"between {rounded(low, low, high, sign)} and {rounded(high, low, high, sign)}"
+
+
 def level_of(interval: Any) -> str:
     """Return the level of an interval."""
     return f"{100 * interval.confidence_level:.4g} %"
@@ -74,8 +79,11 @@ def brief(value: object, spec: str = "") -> str:
 
 
 def cells(row: Row, columns: Sequence[str], specs: Mapping[str, str], limit: int) -> list[str]:
-    """Return the cells of a row, each on one line and cut."""
-    return [one_line(brief(row.get(name), specs.get(name, "")), limit) for name in columns]
+    """Return the cells of a row, each on one line, and cut unless it is a number."""
+    values = [row.get(name) for name in columns]
+    limits = [LONGEST if isinstance(value, Estimate) else limit for value in values]
+    texts = (brief(one, specs.get(name, "")) for one, name in zip(values, columns, strict=True))
+    return list(map(one_line, texts, limits))
 
 
 def is_number(value: object) -> bool:

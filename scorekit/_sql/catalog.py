@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Final, cast
 
 import attrs
 from sqlglot import exp
 from sqlglot.dialects.dialect import Dialect
 
+from scorekit._sql.alike import ask
 from scorekit._sql.functions import returned
 from scorekit._sql.kinds import ADAPTING, CLASSES, LOOSE_TYPES, NUMBERS, WHOLE, widest
 from scorekit._sql.kinds import Column as Declared
@@ -68,7 +69,8 @@ class Catalog:
 
     def names(self, table: str) -> tuple[str, ...] | None:
         """Return the names of its columns as the dialect reads an identifier without quotes."""
-        return _as_identifiers(tuple(c.name for c in self.columns(table)), self.dialect) or None
+        names = tuple(c.name for c in self.columns(table))
+        return ask(self.dialect, partial(_as_identifiers, names)) or None
 
     def column(self, column: Scalar) -> Declared | None:
         """Return what the schema says of a column of a base table."""

@@ -246,6 +246,19 @@ def unknown(
     )
 
 
+def has_all(words: Sequence[Token], tree: exp.Expr) -> bool:
+    """Say whether all databases have what a query of plain words, as `is_alike` says, asks for."""
+    kinds = Counter(word.token_type for word in words)
+    nodes = list(tree.walk())
+    return (
+        sum(isinstance(node, exp.Select) for node in nodes) == kinds[TokenType.SELECT]
+        and _n_joins(words) <= kinds[TokenType.ON]
+        and not any(True for node in nodes for _ in _shapes(node))
+        and _any_form().search(_written(words)) is None
+        and not any(_function(words, tree, dialect) for dialect in VERSIONS)
+    )
+
+
 def versions(words: Sequence[Token], tree: exp.Expr, dialect: str) -> set[str]:
     """Return the versions of a database that a query needs, as assumptions."""
     newer = since(dialect)
@@ -259,6 +272,11 @@ def versions(words: Sequence[Token], tree: exp.Expr, dialect: str) -> set[str]:
 def _forms(dialect: str, *, refused: bool) -> list[tuple[Form, re.Pattern[str]]]:
     chosen = [f for f in FORMS if dialect in (f.refused if refused else f.lacked).split()]
     return [(form, re.compile(form.pattern)) for form in chosen]
+
+
+@cache
+def _any_form() -> re.Pattern[str]:
+    return re.compile("|".join(form.pattern for form in FORMS))
 
 
 _TEXTS = {TokenType.STRING: "'", TokenType.NUMBER: "0", TokenType.IDENTIFIER: '"'}
@@ -543,13 +561,14 @@ def _shape(  # noqa: PLR0911
         for before, word in pairwise(words)
         if before.token_type == TokenType.ALIAS
     }
-    selects = sum(isinstance(node, exp.Select) for node in tree.walk())
+    nodes = list(tree.walk())
+    selects = sum(isinstance(node, exp.Select) for node in nodes)
     if selects > kinds[TokenType.SELECT] and dialect != "duckdb":
         return f"{name} may not have a query without SELECT"
-    arrays = sum(isinstance(node, exp.Array) for node in tree.walk())
+    arrays = sum(isinstance(node, exp.Array) for node in nodes)
     if dialect == "postgres" and arrays > sum(word.text.upper() == "ARRAY" for word in words):
         return f"{name} may not have an array without the word ARRAY"
-    for node in tree.walk():
+    for node in nodes:
         for what, shape in _shapes(node):
             if dialect in shape.lacked.split():
                 return f"{name} may not have {what}"

@@ -14,7 +14,7 @@ from scorekit._sql.catalog import Catalog
 from scorekit._sql.functions import VERSIONS, database_of
 from scorekit._sql.kinds import CLASSES, NUMBERS, WHOLE
 from scorekit._sql.parsing import is_long, parse
-from scorekit._sql.read import UnreadError, bare_columns, read_names, read_query
+from scorekit._sql.read import Reading, UnreadError, bare_columns, read_names, read_query
 from scorekit._sql.schema import SqlSchema
 from scorekit._sql.tree import (
     TRUE,
@@ -51,13 +51,21 @@ from scorekit.errors import SqlError
 
 
 def misfit(
-    tree: exp.Expr, dialect: str, schema: SqlSchema | None, *, sure: bool = False
+    tree: exp.Expr,
+    dialect: str,
+    schema: SqlSchema | None,
+    *,
+    sure: bool = False,
+    reading: Reading | None = None,
 ) -> str | None:
     """
     Return why a database may refuse to plan a query, None if nothing speaks against it.
 
-    If that must be *sure*, it is not for what a schema may have besides.
+    If that must be *sure*, it is not for what a schema may have besides.  The *reading* of the
+    query is given where it is known.
     """
+    if reading is not None and not sure:
+        return min(faults_of(reading, (dialect,), schema), default=None)
     planner = Planner(schema, dialect)
     names = read_names(tree, planner)
     if names.refused:
@@ -66,6 +74,18 @@ def misfit(
     parts = {part for several in names.queries.values() for q in several for part in walk(q)}
     faults = planner.certain if sure else planner.faults
     return min((fault for part in parts for fault in faults(part)), default=None)
+
+
+def faults_of(
+    reading: Reading, dialects: Iterable[str], schema: SqlSchema | None
+) -> Iterator[str]:
+    """Yield what speaks against a query that can be read, in each of some databases."""
+    parts = {*walk(reading.query)}
+    queries = [part for part in parts if isinstance(part, Query)]
+    for dialect in dialects:
+        planner = Planner(schema, dialect, reading.derived)
+        for part in parts if planner.of_kinds else queries:
+            yield from planner.faults(part)
 
 
 def not_run(sql: str, dialect: str | None, schema: SqlSchema | None) -> str | None:

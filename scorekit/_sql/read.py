@@ -10,11 +10,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Final, NamedTuple, TypeVar, cast
 
 import attrs
 from sqlglot import exp
 
+from scorekit._sql.alike import ask, members
 from scorekit._sql.base_tables import in_table
 from scorekit._sql.catalog import Catalog, normal_name
 from scorekit._sql.kinds import kind_of
@@ -101,6 +103,8 @@ class Reading:
     """Of its outputs; empty where one has none."""
     assumptions: frozenset[str]
     """Sentences, each of what the meaning of a name or an operator rests upon."""
+    derived: dict[Source, Query] = attrs.field(factory=dict[Source, Query], eq=False)
+    """The queries that its derived tables are."""
 
 
 MAX_READ: Final = 20_000
@@ -119,14 +123,15 @@ CASE_MATTERS: Final = frozenset({"mysql", "bigquery"})
 
 def read_query(tree: exp.Expr, catalog: Catalog) -> Reading:
     """Return the tree of a query; raises `UnreadError` where its meaning is not certain."""
-    if catalog.dialect in UNFAMILIAR:
+    if any(one in UNFAMILIAR for one in members(catalog.dialect)):
         raise UnreadError(f"queries of {catalog.dialect} are not looked into")
     reader = _Reader(catalog)
     block = reader.whole(tree)
     query = reader.with_shared(block.query)
-    if any(catalog.kind(node) == "collated" for node in walk(query) if isinstance(node, Column)):
+    columns = {node for node in walk(query) if isinstance(node, Column)}
+    if any(found.kind == "collated" for found in map(catalog.column, columns) if found):
         raise UnreadError("a column has a collation of its own")  # which of two decides?
-    return Reading(query, block.names, frozenset(reader.assumptions))
+    return Reading(query, block.names, frozenset(reader.assumptions), catalog.derived)
 
 
 @attrs.frozen
@@ -291,8 +296,17 @@ class _Scope:
     """Columns joined by USING, which belong to both sides."""
     aliases: dict[str, Scalar | None] = attrs.Factory(dict[str, "Scalar | None"])
     """Outputs that the clause may name; None where two have the name."""
+    clause: str = ""
+    """Where not all dialects see the outputs."""
+    lateral: dict[str, Scalar | None] = attrs.Factory(dict[str, "Scalar | None"])
+    """Outputs that other outputs may name; whether the clause may is not known."""
     n_visible: int | None = None
     """How many of the tables an ON may name."""
+
+    def at(self, clause: str) -> _Scope:
+        """Return what can be named in a clause."""
+        kept = self.outer, self.ctes, self.tables, self.merged, self.aliases
+        return _Scope(*kept, clause, self.lateral, self.n_visible)
 
     def levels(self) -> Iterator[_Scope]:
         """Yield this scope and those around it, outwards."""
@@ -354,6 +368,7 @@ class _Names:
     def __init__(self, catalog: Catalog, assumptions: set[str]) -> None:
         self.catalog, self.assumptions = catalog, assumptions
         self.dialect = catalog.dialect or ""
+        self._lower = ask(catalog.dialect, _keeps_lower)
 
     def name(self, identifier: exp.Expr) -> str:
         """Return an identifier as its dialect compares it; letters beyond ASCII are kept."""
@@ -362,7 +377,7 @@ class _Names:
         text: str = identifier.this
         if identifier.args.get("temporary") or identifier.args.get("global_"):
             raise UnreadError("a temporary table")  # #name is another table than name
-        if not text.isascii():
+        if not text.isascii() or (self._lower and text == text.lower()):
             return text
         if self.dialect in CASE_MATTERS:  # tables: as written, which is the safe side
             parent, key = identifier.parent, identifier.arg_key
@@ -388,7 +403,7 @@ class _Names:
                 kind = UnreadError if self._names_more(table.columns) else RefusedError
                 raise kind(f"{table.alias} has no column {name}")
             return table.column(name)
-        quoted = self.dialect == "sqlite" and may_be_text(node)
+        quoted = may_be_text(node) and self.dialect == "sqlite"
         try:
             found, sure = self._candidates(name, scope)
         except InvalidError as error:
@@ -460,10 +475,15 @@ class _Names:
                 found.append(Level(tuple(columns)))
             if sure:
                 return tuple(found), True
-            hidden = _HIDDEN.get(self.dialect, _ANY_HIDDEN)
-            if level.tables and hidden.fullmatch(name.casefold()):
+            if level.tables and self._is_hidden(name):
                 raise UnreadError(f"{name} is a column that no schema names")
         return tuple(found), False
+
+    def _is_hidden(self, name: str) -> bool:
+        def hides(dialect: str | None) -> bool:
+            return _HIDDEN.get(dialect or "", _ANY_HIDDEN).fullmatch(name.casefold()) is not None
+
+        return ask(self.dialect, hides)
 
     def _in_scope(self, name: str, scope: _Scope) -> tuple[list[Scalar], bool]:
         """Return what *name* may be in one scope, and whether it must be that."""
@@ -476,7 +496,13 @@ class _Names:
         if name not in scope.aliases:
             return found, sure
         alias = scope.aliases[name]
-        if len(found) == 1 and alias == found[0]:
+        if found == [alias] and sure and name not in scope.lateral:
+            return found, True  # whether the dialect sees the output or not
+        if not ask(self.dialect, partial(_sees_outputs, scope.clause)):
+            if name not in scope.lateral:
+                return found, sure
+            alias = None
+        if found == [alias]:
             return found, True
         if alias is None or found or (scope.outer is not None and self.dialect != "sqlite"):
             if sure and self.dialect in ("sqlite", "postgres"):
@@ -557,6 +583,18 @@ _SET_OPERATIONS: dict[type[exp.Expr], str] = {
     exp.Except: "except",
 }
 
+
+def _sees_outputs(clause: str, dialect: str | None) -> bool:
+    if clause == "where":
+        return dialect in _ALIASES_IN_WHERE
+    return {*clause.split()}.isdisjoint(_WITHOUT_ALIASES.get(dialect or "", "").split())
+
+
+def _keeps_lower(dialect: str | None) -> bool:
+    """Say whether a name in small letters is compared as it is, in quotes or not."""
+    return all(normal_name("a", dialect, quoted=quoted) == "a" for quoted in (False, True))
+
+
 _NO_LATERAL_ALIASES = frozenset(
     {"", "sqlite", "postgres", "mysql", "tsql", "oracle", "bigquery", "presto", "trino", "athena"}
 )
@@ -570,6 +608,10 @@ class _Reader:
         self.assumptions: set[str] = set()
         self._names_only = names_only
         self._catalog, self._dialect = catalog, catalog.dialect or ""
+        self._nan = ask(catalog.dialect, lambda one: one in _NOT_A_NUMBER)
+        self._lateral = any(
+            (one or "") not in _NO_LATERAL_ALIASES for one in members(catalog.dialect)
+        )
         self._names = _Names(catalog, self.assumptions)
         self._n_sources = self._n_read = 0
         self._of_with: dict[int, list[Source]] = {}
@@ -631,15 +673,13 @@ class _Reader:
         for name, value in zip(names, outputs, strict=True):
             aliases[name] = value if aliases.get(name, value) == value else None
         aliases.pop("", None)
-        named = attrs.evolve(scope, aliases=aliases)
-        hidden = _WITHOUT_ALIASES.get(self._dialect, "").split()
-        seen = self._dialect in _ALIASES_IN_WHERE
-        where = self._filter(tree.args.get("where"), named if seen else scope)
+        named = attrs.evolve(scope, aliases=aliases, lateral=scope.aliases)
+        where = self._filter(tree.args.get("where"), named.at("where"))
         if has_aggregate(where):
             may = self._dialect == "sqlite" and _may_be_folded(where)
             raise (UnreadError if may else InvalidError)("an aggregate in WHERE")
-        keys = self._keys(tree.args.get("group"), scope if "group" in hidden else named, outputs)
-        having = self._filter(tree.args.get("having"), scope if "having" in hidden else named)
+        keys = self._keys(tree.args.get("group"), named.at("group"), outputs)
+        having = self._filter(tree.args.get("having"), named.at("having"))
         items = self._items(tree, named, outputs)
         where = conjunction((*conditions, where))
         select = Select(tables, where, keys, having, outputs, distinct is not None)
@@ -743,7 +783,7 @@ class _Reader:
                 _check(node, "this", "alias")
                 alias = self._names.name(node.args["alias"])
                 found.append((alias, self.value(node.this, scope)))
-                if self._dialect not in _NO_LATERAL_ALIASES:
+                if self._lateral:
                     scope.aliases[alias] = None
             else:
                 value = self.value(node, scope)
@@ -815,8 +855,8 @@ class _Reader:
             if any(isinstance(output, Star) for output in outputs):
                 raise UnreadError(f"column {node.this} is in a star")
             return outputs[int(node.this) - 1]
-        if "expressions" in _WITHOUT_ALIASES.get(self._dialect, "") and not _is_bare(node):
-            scope = attrs.evolve(scope, aliases={})
+        if not _is_bare(node):
+            scope = scope.at(f"{scope.clause} expressions")
         return self.value(node, scope)
 
     def _items(
@@ -871,7 +911,7 @@ class _Reader:
                 raise UnreadError("a join without FROM")
             return (), ()
         _check(from_, "this")
-        if not joins and self._dialect in ("mysql", "oracle") and _is_dual(from_.this):
+        if not joins and _is_dual(from_.this) and self._dialect in ("mysql", "oracle"):
             return (), ()
         tables: list[Table] = []
         conditions: list[Scalar] = []
@@ -1131,7 +1171,7 @@ class _Reader:
             this, low, high = (
                 self.value(node.args[key], scope) for key in ("this", "low", "high")
             )
-            if self._dialect in _NOT_A_NUMBER and self._catalog.kind(this) in ("real", "unknown"):
+            if self._nan and self._catalog.kind(this) in ("real", "unknown"):
                 return Function("between", (this, low, high))
             return And((Comparison("<=", low, this), Comparison("<=", this, high)))
         if isinstance(node, exp.In):
@@ -1169,9 +1209,8 @@ class _Reader:
     def _arithmetic(self, node: exp.Expr, scope: _Scope) -> Scalar:
         left, right = self.value(node.this, scope), self.value(node.expression, scope)
         operator = _ARITHMETIC[type(node)]
-        if operator == "+" and self._dialect not in _PLUS_IS_SUM:
-            sure = self._is_number(left) or self._is_number(right)
-            operator = "+" if sure else "+?"
+        if operator == "+" and not (self._is_number(left) or self._is_number(right)):
+            operator = ask(self._dialect, lambda one: "+" if one in _PLUS_IS_SUM else "+?")
         return Arithmetic(operator, left, right)
 
     def _is_number(self, value: Scalar) -> bool:
@@ -1187,16 +1226,16 @@ class _Reader:
             return self._function(node, scope)
         if isinstance(node.expression, (exp.Any, exp.All)):
             return self._quantified(node, scope)
-        uncased = self._uncased(node, scope) if self._dialect == "sqlite" else None
-        if uncased is not None:
+        collated = isinstance(node.this, exp.Collate) or isinstance(node.expression, exp.Collate)
+        uncased = collated and self._dialect == "sqlite" and self._uncased(node, scope)
+        if uncased:
             return uncased
         left, right = self.value(node.this, scope), self.value(node.expression, scope)
         if operator[0] == ">":
             operator, left, right = operator.replace(">", "<"), right, left
-        nan = self._dialect in _NOT_A_NUMBER
-        if nan and (left == right or operator not in ("=", "<>")):
+        if self._nan and (left == right or operator not in ("=", "<>")):
             return Function(operator, (left, right))
-        return Comparison(operator, left, right, nan)
+        return Comparison(operator, left, right, self._nan)
 
     def _uncased(self, node: exp.Expr, scope: _Scope) -> Scalar | None:
         """Read ``x = 'a' COLLATE NOCASE`` as LIKE without a wildcard, which compares alike."""
@@ -1442,7 +1481,8 @@ def _may_be_folded(condition: Scalar) -> bool:
 
 def _is_dual(node: exp.Expr) -> bool:
     """Say whether a table is the one that stands for none."""
-    return isinstance(node, exp.Table) and node.sql().casefold() == "dual"
+    dual = isinstance(node, exp.Table) and node.name.casefold() == "dual"
+    return dual and node.sql().casefold() == "dual"
 
 
 def _common(left: list[_Visible], right: list[_Visible]) -> list[str]:

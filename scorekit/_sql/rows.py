@@ -97,6 +97,8 @@ def same_bag(first: Rows, second: Rows, tolerance: float) -> bool:
     if len(first) != len(second):
         return False
     more, less = _unpaired(first, second)
+    if more and not any(map(_has_fraction, (*first, *second))):
+        return False  # whole numbers are close only where they are equal
     return more.keys() == less.keys() and all(
         len(rows) == len(less[skeleton])
         and len(rows) == _n_more(skeleton, (rows, less[skeleton]), (first, second), tolerance)
@@ -305,6 +307,10 @@ def _numbers(row: ResultRow) -> list[int | float]:
         elif isinstance(cell, tuple) and cell is not NAN:
             found += _numbers(cast("ResultRow", cell))
     return found
+
+
+def _has_fraction(row: ResultRow) -> bool:
+    return any(isinstance(number, float) for number in _numbers(row))
 
 
 def _covers(first: list[ResultRow], second: list[ResultRow], tolerance: float) -> bool:

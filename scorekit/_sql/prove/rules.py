@@ -44,7 +44,7 @@ from scorekit._sql.prove.rule import (
     with_aggregates,
     without_tables,
 )
-from scorekit._sql.prove.scalars import in_order, is_boolean, is_literal
+from scorekit._sql.prove.scalars import against_number, in_order, is_boolean, is_literal
 from scorekit._sql.prove.scope import derived_in, never_null_alone
 from scorekit._sql.prove.texts import (
     CUTS,
@@ -226,23 +226,16 @@ def membership(node: InQuery, view: View) -> Node | None:
     only where IN is NULL: no row has y = x, but x or some y is NULL.
     """
     query, these = node.query, node.values
-    if any(map(has_aggregate, these)):  # that must stay with its rows
+    if any(map(has_aggregate, these)) or isinstance(query, SetOperation):
+        return None  # an aggregate must stay with its rows, and arms with their types
+    table = Derived(view.fresh(), query)
+    columns = [Column(table.source, str(i)) for i in range(len(these))]
+    if view.mode != "filter" and not (
+        all(map(view.never_null, these)) and all(view.never_null(one, (table,)) for one in columns)
+    ):
         return None
-    if isinstance(query, Select) and query.plain:
-        rows = view.rows_of(query)
-        if view.mode != "filter" and not (
-            all(map(view.never_null, these)) and all(map(rows.never_null, query.outputs))
-        ):
-            return None
-        equal = [
-            Comparison("=", value, this) for value, this in zip(query.outputs, these, strict=True)
-        ]
-        return Exists(and_where(attrs.evolve(query, outputs=()), equal))
-    if view.mode != "filter" or isinstance(query, SetOperation):
-        return None
-    source = view.fresh()
-    equal = [Comparison("=", Column(source, str(i)), this) for i, this in enumerate(these)]
-    return Exists(and_where(Select((Derived(source, query),)), equal))
+    equal = [Comparison("=", *both) for both in zip(columns, these, strict=True)]
+    return Exists(and_where(Select((table,)), equal))
 
 
 @rule("IS NULL of a scalar subquery to NOT EXISTS", IsNull)
@@ -348,20 +341,14 @@ def ranges_for_months(node: And, _: View) -> Node | None:
 
 @rule("LIKE of a date compared", Like)
 def ranges_for_patterns(node: Like, view: View) -> Node | None:
-    """A pattern of the beginning of ISO dates asks for their year or month."""
-    operand = node.operand
-    shown = isinstance(operand, Cast) and operand.kind == "text"
-    column = dated(operand.operand if isinstance(operand, Cast) and shown else operand, view)
-    if column is None or node.escape is not None or node.operator != "like":
+    """A pattern of the beginning, or of the middle, of ISO dates asks for that part of them."""
+    pattern = text_of(node.pattern)
+    part = ISO_START.match(pattern) or ISO_MONTH.match(pattern)
+    if part is None or node.escape is not None or node.operator != "like":
         return None
-    start, month = (one.match(text_of(node.pattern)) for one in (ISO_START, ISO_MONTH))
-    found: Scalar | None = None
-    if month is not None and days_of("%m", month[1]) is not None:
-        found = Comparison("=", Function("month", (column,)), integer(int(month[1])))
-    elif start is not None:
-        days = days_of("%Y-%m" if "-" in start[1] else "%Y", start[1])
-        found = within("=", column, days) if days is not None else None
-    return found if found is not None and holds_dates(column, view, in_text=True) else None
+    first = ONE if pattern.startswith(part[1]) else integer(6)
+    cut = Function("substring", (node.operand, first, integer(len(part[1]))))
+    return ranges_for_parts.rewrite(Comparison("=", cut, Literal("text", part[1])), view)
 
 
 @rule("last day of a range", Comparison, shown=False)
@@ -456,11 +443,23 @@ def cases_of_a_letter(node: Like, view: View) -> Node | None:
 # What a SELECT reads.
 
 
-def own_derived(select: Select) -> Iterator[tuple[int, Derived]]:
-    """Yield the derived tables of a FROM, with their places, whose rows no other one has."""
-    for place, table in enumerate(select.tables):
+def own_derived(select: Select) -> Iterator[Derived]:
+    """Yield the derived tables of a FROM whose rows no other one has."""
+    for table in select.tables:
         if isinstance(table, Derived) and not table.shared:
-            yield place, table
+            yield table
+
+
+def each_condition(select: Select) -> Iterator[tuple[Scalar, Select]]:
+    """Yield the conditions of WHERE, each with the SELECT without it."""
+    for condition in conjuncts(select.where):
+        rest = conjunction(one for one in conjuncts(select.where) if one != condition)
+        yield condition, attrs.evolve(select, where=rest)
+
+
+def in_place(select: Select, table: Table, new: Table) -> Select:
+    """Return a SELECT with another table in the place of one."""
+    return with_tables(select, (new if one is table else one for one in select.tables))
 
 
 def with_tables(select: Select, tables: Iterable[Table]) -> Select:
@@ -662,9 +661,14 @@ def collapsed(select: Select, _: View) -> Node | None:
 
 @rule("left join to inner join", Select)
 def inner_for_left_joins(select: Select, view: View) -> Node | None:
-    """WHERE is never true of a row that the outer join has filled up with NULLs."""
+    """WHERE is never true of a row that the outer join has filled up with NULLs, or there is none:
+    a foreign key finds a match for each row, or the optional side is one row always.
+    """
     for arm, rest in left_arms(select):
-        if _refused(arm, select, view):
+        single = arm.condition == TRUE and all(
+            isinstance(table, Derived) and exactly_one(table.query) for table in arm.tables
+        )
+        if single or _refused(arm, select, view) or _always_matches(select, arm, view):
             return inner_for_arm(select, arm, rest)
     return None
 
@@ -805,20 +809,6 @@ def tested_arm(select: Select, view: View) -> Node | None:
     return None
 
 
-@rule("left join that always matches to inner join", Select)
-def always_matched(select: Select, view: View) -> Node | None:
-    """An optional side that matches each row, as a foreign key says, or that is one row always,
-    fills nothing up.
-    """
-    for arm, rest in left_arms(select):
-        single = arm.condition == TRUE and all(
-            isinstance(table, Derived) and exactly_one(table.query) for table in arm.tables
-        )
-        if single or _always_matches(select, arm, view):
-            return inner_for_arm(select, arm, rest)
-    return None
-
-
 def _always_matches(select: Select, arm: Arm, view: View) -> bool:
     """Say whether a foreign key finds a row for each row of the base."""
     if len(arm.tables) != 1 or not isinstance(arm.tables[0], Scan):
@@ -930,16 +920,16 @@ def joins_for_exists(select: Select, view: View) -> Node | None:
     often it is there does not matter where repeated rows do not, or where keys are counted.
     """
     rows = view.rows_of(select)
-    for condition in conjuncts(select.where):
+    for condition, rest in each_condition(select):
         inner = condition.query if isinstance(condition, Exists) else None
         if not isinstance(inner, Select) or not inner.plain:
             continue
         arm = Arm(inner.tables, inner.where)
-        either = select if rows.at_most_one(arm) else _without_repeats(select, view)
-        if either is not None:
-            rest = conjunction(c for c in conjuncts(select.where) if c != condition)
-            both = attrs.evolve(either, tables=(*select.tables, *inner.tables), where=rest)
-            return and_where(both, conjuncts(inner.where))
+        if rows.at_most_one(arm):
+            return inner_for_arm(rest, arm, select.tables)
+        once = _without_repeats(rest, view)
+        if once is not None:
+            return inner_for_arm(once, arm, select.tables)
     return None
 
 
@@ -957,21 +947,6 @@ def _without_repeats(select: Select, view: View) -> Select | None:
 # Derived tables.
 
 
-@rule("duplicate columns merged", Select)
-def equal_columns(select: Select, _: View) -> Node | None:
-    """Two columns of a derived table that are computed alike are the same in each row."""
-    alike: dict[Column, Column] = {}
-    for table in derived_in(select.tables):
-        arms = arms_of(table.query)
-        if all(isinstance(arm, Select) for arm in arms):
-            seen: dict[tuple[Scalar, ...], int] = {}
-            for i, outputs in enumerate(zip(*[one.outputs for one in arms], strict=False)):
-                first = seen.setdefault(outputs, i)
-                if first != i:
-                    alike[Column(table.source, str(i))] = Column(table.source, str(first))
-    return replaced(select, alike)
-
-
 def arms_of(query: Query) -> tuple[Query, ...]:
     """Return the arms of a UNION ALL; any other query is its own one."""
     union = isinstance(query, SetOperation) and query.operator == "union" and not query.distinct
@@ -981,22 +956,32 @@ def arms_of(query: Query) -> tuple[Query, ...]:
 @rule("unused columns removed", Select)
 def pruned(select: Select, _: View) -> Node | None:
     """What nothing reads of a derived table goes, unless it distinguishes duplicates, or the table
-    would no longer be one row.
+    would no longer be one row; of columns that are computed alike the first is read.
     """
     used = {*found_in(select, Column)}
     parts: dict[Derived, Derived] = {}
     new: dict[Column, Column] = {}
     for table in derived_in(select.tables):
-        width = len(table.query.outputs)
-        kept = [i for i in range(width) if Column(table.source, str(i)) in used]
+        columns = [Column(table.source, str(i)) for i in range(len(table.query.outputs))]
+        first = _first_alike(table.query)
+        kept = sorted({first[i] for i, one in enumerate(columns) if one in used})
         narrowed = _narrowed(table.query, kept)
-        if narrowed is None or (not kept and not isinstance(narrowed, Select)) or table.shared:
-            continue
+        if narrowed is None or table.shared or not (kept or isinstance(narrowed, Select)):
+            narrowed, kept = table.query, [*range(len(columns))]
         parts[table] = attrs.evolve(table, query=narrowed)
-        for i, old in enumerate(kept):
-            new[Column(table.source, str(old))] = Column(table.source, str(i))
+        both = zip(columns, first, strict=True)
+        new |= {column: columns[kept.index(one)] for column, one in both if one in kept}
     tables = tuple(replaced(table, parts) for table in select.tables)
     return replaced(with_tables(select, tables), new)
+
+
+def _first_alike(query: Query) -> list[int]:
+    """Return, for each output of a query, the first one that is computed alike."""
+    arms = arms_of(query)
+    if not all(isinstance(arm, Select) for arm in arms):
+        return [*range(len(query.outputs))]
+    alike = [*zip(*(arm.outputs for arm in arms), strict=False)]
+    return [alike.index(one) for one in alike]
 
 
 def _narrowed(query: Query, kept: list[int]) -> Query | None:
@@ -1023,14 +1008,15 @@ def plain_for_distinct(select: Select, view: View) -> Node | None:
 
 def _with_duplicates(select: Select, view: View) -> Select:
     """Return a SELECT whose derived tables drop no duplicates, where nothing tells equal rows."""
-    tables = [*select.tables]
-    for place, table in own_derived(select):
+    whole = select
+    for table in own_derived(select):
         query = table.query
         if isinstance(query, SetOperation) and query.operator != "union":
             continue
         if isinstance(query, Select | SetOperation) and sees_equals_alike(select, table, view):
-            tables[place] = attrs.evolve(table, query=attrs.evolve(query, distinct=False))
-    return with_tables(select, tables)
+            plain = attrs.evolve(query, distinct=False)
+            whole = in_place(whole, table, Derived(table.source, plain))
+    return whole
 
 
 def sees_equals_alike(select: Select, table: Derived, view: View) -> bool:
@@ -1114,19 +1100,18 @@ def plain_aggregates(select: Select, view: View) -> Node | None:
     """
     rows, keys = view.rows_of(select), select.keys or ()
     found: dict[Aggregate, Scalar] = {}
-    for part in parts_of_groups(select):
-        for agg in aggregates_of(part):
-            this = agg.operand
-            if this is None:
-                continue
-            if agg.distinct and rows.determined((*keys, _counted(this))).everything():
-                found[agg] = attrs.evolve(agg, distinct=False)
-            elif select.keys is not None and is_blind(agg):
-                value = _of_one_row(agg, rows) if rows.determined(keys)(this) else None
-                if value is not None:
-                    found[agg] = value
-            elif agg.function == "count" and not agg.distinct and rows.never_null(this):
-                found[agg] = Aggregate("count")
+    for agg in aggregates_in(select):
+        this = agg.operand
+        if this is None:
+            continue
+        if agg.distinct and rows.determined((*keys, _counted(this))).everything():
+            found[agg] = attrs.evolve(agg, distinct=False)
+        elif select.keys is not None and is_blind(agg):
+            value = _of_one_row(agg, rows) if rows.determined(keys)(this) else None
+            if value is not None:
+                found[agg] = value
+        elif agg.function == "count" and not agg.distinct and rows.never_null(this):
+            found[agg] = Aggregate("count")
     return of_groups(select, found)
 
 
@@ -1135,19 +1120,6 @@ def _counted(operand: Scalar) -> Scalar:
     if isinstance(operand, Case) and operand.default == NULL and len(operand.whens) == 1:
         return operand.whens[0].value
     return operand
-
-
-@rule("redundant HAVING condition removed", Select)
-def having_of_groups(select: Select, view: View) -> Node | None:
-    """A group has a row: its COUNT(*) is at least 1, and with a condition that says less, or the
-    contrary, that is so of every group.
-    """
-    if select.keys is None:
-        return None
-    counted = Comparison("<=", ONE, Aggregate("count"))
-    groups = view.rows((), (counted,))
-    kept = [part for part in conjuncts(select.having) if not groups.implies(part)]
-    return attrs.evolve(select, having=conjunction(kept))
 
 
 @rule("GROUP BY to DISTINCT", Select, shown=False)
@@ -1191,12 +1163,11 @@ def rows_for_single_groups(select: Select, view: View) -> Node | None:
     if select.keys is None or not rows.determined(select.keys).everything():
         return None
     found: dict[Aggregate, Scalar] = {}
-    for part in parts_of_groups(select):
-        for agg in aggregates_of(part):
-            value = _of_one_row(agg, rows)
-            if value is None:
-                return None
-            found[agg] = value
+    for agg in aggregates_in(select):
+        value = _of_one_row(agg, rows)
+        if value is None:
+            return None
+        found[agg] = value
     whole = of_groups(select, found)
     return and_where(attrs.evolve(whole, keys=None, having=TRUE), conjuncts(whole.having))
 
@@ -1251,25 +1222,29 @@ def merged_groups(select: Select, view: View) -> Node | None:
     """The sum of the counts of finer groups is the count of the coarser one, and likewise for
     sums, least and greatest values, also over several arms of a UNION ALL; without groups
     outside, a sum of no counts is NULL where a count is 0, so that an arm must always have a
-    row.
+    row.  Groups that differ in one key only are the different values of that.
     """
     if select.keys is None and not select.aggregates:
         return None
-    alone = len(select.tables) == 1 and select.where == TRUE
-    for _, table in own_derived(select):
-        if alone or (isinstance(table.query, Select) and select.keys is not None):
-            found = _merged(select, table, view)
-            if found is not None:
-                return found
+    for table in own_derived(select):
+        found = _merged(select, table, view)
+        if found is not None:
+            return found
     return None
 
 
 def _merged(select: Select, table: Derived, view: View) -> Select | None:
     """Take the aggregates over one derived table from its rows, which other tables may join."""
+    others = [other for other in select.tables if other is not table]
     arms = [arm for arm in arms_of(table.query) if isinstance(arm, Select)]
+    several = isinstance(table.query, SetOperation)
     if len(arms) != len(arms_of(table.query)):
         return None
-    if isinstance(table.query, SetOperation) and converted(table.query, view):
+    if not several:
+        arms = [*map(_grouped, arms)]
+        table = attrs.evolve(table, query=arms[0])
+    alone = not others and select.where == TRUE
+    if several and (not alone or converted(table.query, view)):
         return None
     for arm in arms:
         if arm.distinct or arm.having != TRUE:
@@ -1278,32 +1253,35 @@ def _merged(select: Select, table: Derived, view: View) -> Select | None:
             return None
     some_row = any(arm.keys is None for arm in arms)
     kinds = [_kind(outputs) for outputs in zip(*(arm.outputs for arm in arms), strict=True)]
+    left = () if others or several else _own_keys(arms[0], table, select)
     found: dict[Aggregate, Scalar] = {}
-    for part in parts_of_groups(select):
-        for agg in aggregates_of(part):
-            this = agg.operand
-            if not isinstance(this, Column) or this.source != table.source:
-                return None
-            place = int(this.name)
-            if kinds[place] == "key":
-                if not is_blind(agg):
+    for agg in aggregates_in(select):
+        this = agg.operand
+        if this is None and len(left) == 1 and view.never_null(left[0], (table,)):
+            this = left[0]
+        if not isinstance(this, Column) or this.source != table.source:
+            return None
+        place = int(this.name)
+        if kinds[place] == "key":
+            if not is_blind(agg):
+                if left != (this,):
                     return None
-                continue
-            name = None if agg.distinct else _THROUGH.get((agg.function, kinds[place]))
-            if name is None:
-                return None
-            if name == "sum" and any(
-                view.kind(arm.outputs[place], arm.tables) == "real" for arm in arms
-            ):
-                return None  # sums of floats depend on their order
-            if name == "count" and select.keys is None and not some_row:
-                return None
-            whole: Scalar = Aggregate(name, this)
-            # spelling: a least value as a sum is only of another type
-            found[agg] = As("sum", whole) if agg.function == "sum" else whole
+                found[agg] = attrs.evolve(agg, operand=this, distinct=True)
+            continue
+        name = None if agg.distinct else _THROUGH.get((agg.function, kinds[place]))
+        if name is None or not (alone or select.keys is not None):
+            return None
+        if name == "sum" and any(
+            view.kind(arm.outputs[place], arm.tables) == "real" for arm in arms
+        ):
+            return None  # sums of floats depend on their order
+        if name == "count" and select.keys is None and not some_row:
+            return None
+        whole: Scalar = Aggregate(name, this)
+        # spelling: a least value as a sum is only of another type
+        found[agg] = As("sum", whole) if agg.function == "sum" else whole
     aggregates: dict[Aggregate, Scalar] = dict.fromkeys(aggregates_in(select), NULL)
     rest = [with_aggregates(part, aggregates) for part in parts_of_groups(select)]
-    others = [other for other in select.tables if other is not table]
     seen = (*rest, *(select.keys or ()), select.where, *others)
     columns = {c for part in seen for c in found_in(part, Column) if c.source == table.source}
     if any(kinds[int(column.name)] != "key" for column in columns):
@@ -1326,6 +1304,21 @@ def _merged(select: Select, table: Derived, view: View) -> Select | None:
     if isinstance(table.query, SetOperation):
         query = attrs.evolve(table.query, arms=tuple(plain))
     return with_tables(of_groups(select, found), (*others, Derived(table.source, query)))
+
+
+def _grouped(select: Select) -> Select:
+    """Return a SELECT with DISTINCT as one with groups, all of whose keys it puts out."""
+    if select.distinct and select.keys is None and not select.aggregates:
+        select = attrs.evolve(select, distinct=False, keys=select.outputs)
+    more = [key for key in select.keys or () if key not in select.outputs]
+    return attrs.evolve(select, outputs=(*select.outputs, *more))
+
+
+def _own_keys(inner: Select, table: Derived, select: Select) -> tuple[Column, ...]:
+    """Return the keys of a derived table in which the groups that share outer keys may differ."""
+    places = (inner.outputs.index(key) for key in inner.keys or () if not is_literal(key))
+    columns = (Column(table.source, str(place)) for place in dict.fromkeys(places))
+    return tuple(one for one in columns if one not in (select.keys or ()))
 
 
 def _operand(output: Scalar) -> Scalar:
@@ -1460,7 +1453,7 @@ def values_for_derived(select: Select, view: View) -> Node | None:
     aggregates are values of the rows with these keys, and it is there where they are.
     """
     rows = None
-    for _, table in own_derived(select) if len(select.tables) > 1 else ():
+    for table in own_derived(select) if len(select.tables) > 1 else ():
         rows = rows or view.rows_of(select)
         rest = with_tables(select, (other for other in select.tables if other is not table))
         found = _met(table, conjuncts(select.where), (attrs.evolve(rest, where=TRUE),), rows)
@@ -1632,25 +1625,11 @@ def value_over(value: Scalar) -> tuple[Select, Aggregate] | None:
 
 def counted(node: Node) -> tuple[str, Select, Aggregate, int] | None:
     """Read a comparison of a count: ``=``, ``<>``, ``<=`` or ``>=`` a number."""
-    if not isinstance(node, Comparison):
-        return None
-    for sign, value, other in (
-        (node.operator, node.left, node.right),
-        ({"<": ">", "<=": ">="}.get(node.operator, node.operator), node.right, node.left),
-    ):
-        if not isinstance(other, Literal) or other.kind != "integer":
-            continue
-        number = int(other.text)
-        for added in (value.left, value.right) if isinstance(value, Arithmetic) else ():
-            if isinstance(value, Arithmetic) and value.operator == "+" and added == ONE:
-                number -= 1
-                value = value.right if added is value.left else value.left  # noqa: PLW2901
-                break
-        found = value_over(value)
-        if found is not None and found[1].function == "count":
-            shift = {"<": ("<=", -1), ">": (">=", 1)}.get(sign, (sign, 0))
-            return shift[0], *found, number + shift[1]
-    return None
+    sign, value, n = against_number(node) or ("", NULL, 0)
+    if isinstance(value, Arithmetic) and value.operator == "+" and ONE in value.children:
+        n, value = n - 1, value.right if value.left == ONE else value.left
+    found = value_over(value)
+    return (sign, *found, n) if found is not None and found[1].function == "count" else None
 
 
 @rule("comparison with an aggregate to EXISTS", Comparison)
@@ -1761,16 +1740,16 @@ def asked_by_value(select: Select, view: View) -> Node | None:
     """Of no rows a count is 0 and another aggregate NULL; where the other conditions are not true
     of that, there are rows, and what is compared with them is not NULL.
     """
-    conditions = conjuncts(select.where)
-    for condition in conditions:
-        others = [other for other in conditions if other != condition]
+    for condition, rest in each_condition(select):
         query = condition.query if isinstance(condition, Exists) else None
         if isinstance(query, Select):
-            new = values_of_nothing(query, others)
+            new = values_of_nothing(query, (rest.where,))
         else:
-            new = _without_rows(others, lambda those, c=condition: c in _compared_outside(those))
-        if new and view.rows(select.tables, [replaced(c, new) for c in others]).none():
-            return attrs.evolve(select, where=conjunction(others))
+            new = _without_rows(
+                (rest.where,), lambda those, c=condition: c in _compared_outside(those)
+            )
+        if new and view.rows_of(attrs.evolve(rest, where=replaced(rest.where, new))).none():
+            return rest
     return None
 
 
@@ -1810,20 +1789,19 @@ def found_rows(select: Select, view: View) -> Node | None:
             found = test.query
             if isinstance(found, Select) and _witness(found, select.tables, conditions, view):
                 return replaced(select, {test: TRUE})
-    for condition in conditions:
+    for condition, rest in each_condition(select):
         query = condition.query if isinstance(condition, Exists) else None
         if not isinstance(query, Select):
             continue
-        rest = [other for other in conditions if other != condition]
-        others = [*rest, *_compared_outside(query)]
+        others = [*conjuncts(rest.where), *_compared_outside(query)]
         around = [(select.tables, others)]
-        for other in rest:
+        for other in conjuncts(rest.where):
             there = other.query if isinstance(other, Exists) else None
             if isinstance(there, Select) and there.plain:
                 both = [*(c for c in others if c != other), *conjuncts(there.where)]
                 around.append(((*select.tables, *there.tables), both))
         if any(_witness(query, *one, view) for one in around):
-            return attrs.evolve(select, where=conjunction(others))
+            return and_where(rest, others)
     return None
 
 
@@ -1839,14 +1817,13 @@ def _only_key(select: Select, view: View) -> list[Column]:
 @rule("two rows to EXISTS", Select)
 def found_twice(select: Select, view: View) -> Node | None:
     """Two rows are two with different keys, of which a row of the query itself may be one."""
-    conditions = conjuncts(select.where)
-    for condition in conditions:
+    for condition, rest in each_condition(select):
         count = counted(condition)
         key = _only_key(count[1], view) if count is not None and _is_two(count) else []
         if count is None or not key:
             continue
-        others = [other for other in conditions if other != condition]
-        found, these = _witness(count[1], select.tables, others, view), count[1]
+        these = count[1]
+        found = _witness(these, select.tables, conjuncts(rest.where), view)
         if found is not None:
             (one,) = found.values()
         else:
@@ -1857,7 +1834,6 @@ def found_twice(select: Select, view: View) -> Node | None:
             )
         apart = [Comparison("<>", mine, Column(one, mine.name)) for mine in key]
         different = apart[0] if len(apart) == 1 else Or(tuple(apart))
-        rest = attrs.evolve(select, where=conjunction(others))
         return and_where(rest, (Exists(and_where(these, (different,))),))
     return None
 
@@ -1865,21 +1841,19 @@ def found_twice(select: Select, view: View) -> Node | None:
 @rule("least or greatest value to NOT EXISTS", Select)
 def extreme_rows(select: Select, view: View) -> Node | None:
     """A row has the greatest value of some rows, of which it is one, where none has a greater."""
-    conditions = conjuncts(select.where)
-    for condition in conditions:
+    for condition, rest in each_condition(select):
         for value, other in sides_of(condition):
             those, agg = value_over(value) or (None, None)
             if those is None or agg is None or agg.function not in ("min", "max"):
                 continue
-            others = [one for one in conditions if one != condition]
-            known = (*others, Not(IsNull(other)), *_compared_outside(those))
+            known = (*conjuncts(rest.where), Not(IsNull(other)), *_compared_outside(those))
             found, operand = _witness(those, select.tables, known, view), agg.operand
             if found is None or operand is None:
                 continue
             if view.rows_of(select).same(replaced(operand, found), other):
                 pair = (other, operand) if agg.function == "max" else (operand, other)
                 beyond = Not(Exists(and_where(those, (Comparison("<", *pair),))))
-                return attrs.evolve(select, where=conjunction((*known, beyond)))
+                return and_where(rest, (*known, beyond))
     return None
 
 
@@ -2102,42 +2076,6 @@ def folded_tables(select: Select, view: View) -> Node | None:
     return None
 
 
-@rule("aggregate over distinct rows", Select)
-def distinct_aggregates(select: Select, view: View) -> Node | None:
-    """An aggregate over the different values of a column is the aggregate with DISTINCT; counting
-    rows is counting what is never NULL.
-    """
-    if select.keys is not None or not select.aggregates or len(select.tables) != 1:
-        return None
-    (table,) = select.tables
-    if not isinstance(table, Derived) or table.shared or any(found_in(select.where, Query)):
-        return None
-    inner = table.query
-    if not isinstance(inner, Select) or inner.aggregates:
-        return None
-    keys = inner.outputs if inner.keys is None and inner.distinct else inner.keys or ()
-    if len(keys) != 1 or inner.having != TRUE or is_literal(keys[0]):
-        return None
-    if inner.distinct and keys[0] not in inner.outputs:
-        return None
-    shown = {
-        Column(table.source, str(i)): key for i, key in enumerate(inner.outputs) if key in keys
-    }
-    asked = replaced(select.where, shown)
-    if uses(asked, (table.source,)) or (asked != TRUE and not view.exact(keys[0], inner.tables)):
-        return None
-    found: dict[Aggregate, Scalar] = {}
-    for agg in aggregates_in(select):
-        this = agg.operand
-        if this is None and not view.rows_of(inner).never_null(keys[0]):
-            return None
-        if this is not None and this not in shown:
-            return None
-        found[agg] = attrs.evolve(agg, operand=keys[0], distinct=True)
-    whole = of_groups(select, found)
-    return and_where(attrs.evolve(whole, tables=inner.tables, where=inner.where), conjuncts(asked))
-
-
 @rule("condition on keys moved out of a derived table", Select)
 def conditions_pulled_up(select: Select, view: View) -> Node | None:
     """A condition on the keys of a group, or on distinct columns, holds for all of its rows or
@@ -2145,7 +2083,7 @@ def conditions_pulled_up(select: Select, view: View) -> Node | None:
     """
     if len(select.tables) == 1 and select.keys is None and not select.aggregates:
         return None
-    for _, table in own_derived(select):
+    for table in own_derived(select):
         inner = table.query
         if not isinstance(inner, Select) or inner.plain:
             continue
@@ -2166,9 +2104,8 @@ def conditions_pulled_up(select: Select, view: View) -> Node | None:
                 out[condition] = outside
         if out:
             left = conjunction(c for c in conjuncts(inner.where) if c not in out)
-            moved = attrs.evolve(table, query=attrs.evolve(inner, where=left))
-            parts = [moved if other is table else other for other in select.tables]
-            return and_where(with_tables(select, parts), out.values())
+            moved = Derived(table.source, attrs.evolve(inner, where=left))
+            return and_where(in_place(select, table, moved), out.values())
     return None
 
 
@@ -2316,7 +2253,7 @@ def pushed_into_union(select: Select, view: View) -> Node | None:
     """
     if select.keys is not None or select.aggregates:
         return None
-    for place, table in own_derived(select):
+    for table in own_derived(select):
         query = table.query
         if not isinstance(query, SetOperation):
             continue
@@ -2325,19 +2262,17 @@ def pushed_into_union(select: Select, view: View) -> Node | None:
         # spelling: a bound of work
         if len(query.arms) > MAX_ARMS:
             continue
-        rest = attrs.evolve(select, tables=(*select.tables[:place], *select.tables[place + 1 :]))
+        rest = with_tables(select, (other for other in select.tables if other is not table))
         if is_open(rest):
             continue
         shown = tuple(one for one in select.outputs if not isinstance(one, Column))
         seen = {*found_in(attrs.evolve(rest, outputs=shown), Column)}
         if any(Column(table.source, str(i)) in seen for i in converted(query, view)):
             continue
-        arms: list[Query] = []
-        for arm in query.arms:
-            tables = list(select.tables)
-            tables[place] = Derived(table.source, arm)
-            one = attrs.evolve(select, distinct=False, tables=tuple(tables))
-            arms.append(view.copied(one))
+        plain = attrs.evolve(select, distinct=False)
+        arms = (
+            view.copied(in_place(plain, table, Derived(table.source, arm))) for arm in query.arms
+        )
         return SetOperation("union", select.distinct, tuple(arms))
     return None
 
@@ -2436,7 +2371,7 @@ def _comes_before(items: list[tuple[Scalar, Scalar, OrderItem]], *, ties: bool) 
 @rule("ROW_NUMBER to LIMIT", Select)
 def limit_for_row_number(select: Select, view: View) -> Node | None:
     """The rows with the numbers up to n are the first n, and number n is the one behind n - 1."""
-    for place, table in own_derived(select):
+    for table in own_derived(select):
         query = table.query
         if not isinstance(query, Windowed) or len(query.windows) != 1:
             continue
@@ -2456,27 +2391,15 @@ def limit_for_row_number(select: Select, view: View) -> Node | None:
         else:
             rest, new = select, computed_windows(query, view) if asked else None
         if new is not None:
-            tables = [*select.tables]
-            tables[place] = Derived(table.source, new)
-            return with_tables(rest, tables)
+            return in_place(rest, table, Derived(table.source, new))
     return None
 
 
 def _bounds(condition: Scalar, number: Scalar) -> tuple[int, int] | None:
     """Return the LIMIT and OFFSET of the rows whose *number* a condition lets through."""
-    if not isinstance(condition, Comparison):
-        return None
-    sides = condition.left, condition.right
-    other = sides[sides[0] == number]
-    if number not in sides or not isinstance(other, Literal) or other.kind != "integer":
-        return None
-    n = int(other.text)
-    if condition.operator == "=":
-        return (1, n - 1) if n > 0 else None
-    if condition.left != number or condition.operator == "<>":
-        return None
-    n -= condition.operator == "<"
-    return (n, 0) if n > 0 else None
+    sign, value, n = against_number(condition) or ("", NULL, 0)
+    bounds = {"=": (1, n - 1), "<=": (n, 0)}.get(sign)
+    return bounds if value == number and n > 0 else None
 
 
 # Orders.
@@ -2490,17 +2413,6 @@ def no_rows_by_limit(query: Sorted, _: View) -> Node | None:
     if query.limit == 0 or is_empty(query.query):
         return empty(query.width)
     return None
-
-
-@rule("DISTINCT before LIMIT 1 removed", Sorted)
-def one_of_repeated(query: Sorted, _: View) -> Node | None:
-    """Rows that are alike come at the same place of the order, so that the first row is the same
-    with DISTINCT and without it.
-    """
-    inner = query.query
-    if query.limit != 1 or query.offset or not isinstance(inner, Select):
-        return None
-    return attrs.evolve(query, query=attrs.evolve(inner, distinct=False))
 
 
 @rule("LIMIT of a single row removed", Sorted)
@@ -2540,7 +2452,7 @@ def shorter_order(query: Sorted, view: View) -> Node | None:
 @rule("value of a single row to join", Select)
 def join_for_single(select: Select, view: View) -> Node | None:
     """What must equal the value of a query with at most one row is joined to that row."""
-    for condition in conjuncts(select.where):
+    for condition, rest in each_condition(select):
         for value, other in sides_of(condition):
             query = value.query if isinstance(value, ScalarQuery) else None
             single = isinstance(query, Sorted) and query.limit == 1 and not free_sources(query)
@@ -2549,85 +2461,61 @@ def join_for_single(select: Select, view: View) -> Node | None:
                 single = rows.determined(()).everything()
             if single and query is not None:
                 table = Derived(view.fresh(), query)
-                rest = [one for one in conjuncts(select.where) if one != condition]
                 equal = Comparison("=", Column(table.source, "0"), other)
-                whole = attrs.evolve(select, where=conjunction((*rest, equal)))
-                return with_tables(whole, (*select.tables, table))
+                return and_where(with_tables(rest, (*select.tables, table)), (equal,))
     return None
 
 
-@rule("LIMIT after a join along a foreign key", Select)
+@rule("LIMIT moved out of a derived table", Select)
 def limited_last(select: Select, view: View) -> Node | None:
-    """Each row has just one partner along a foreign key that is not NULL, so that the first rows
-    may be taken after the join as well.
+    """A SELECT that keeps each row once may be taken before a LIMIT, as neither the rows nor their
+    order change: it computes row by row, and a table that it joins has just one partner for each
+    row, along a foreign key that is not NULL.  An outer DISTINCT is allowed only for one row.
     """
-    if not select.plain or len(select.tables) != 2 or is_open(without_tables(select)):  # noqa: PLR2004
+    if select.keys is not None or select.aggregates:
         return None
-    for table, other in (select.tables, select.tables[::-1]):
-        if not isinstance(table, Derived) or table.shared or not isinstance(other, Scan):
-            continue
-        query = table.query
+    for table in own_derived(select):
+        query, others = table.query, [one for one in select.tables if one is not table]
         inner = query.query if isinstance(query, Sorted) else None
         if not isinstance(query, Sorted) or not isinstance(inner, Select):
             continue
-        found: list[tuple[Column, Column]] = []
-        for condition in conjuncts(select.where):
-            mine, theirs = _link(condition, other.source) or (None, None)
-            value = inner.outputs[int(theirs.name)] if theirs and not theirs.source.table else None
-            if mine is not None and isinstance(value, Column):
-                found.append((mine, value))
-        rows = view.rows_of(inner)
-        columns = {mine.name.casefold() for mine, _ in found}
-        if not found or len(found) < len(conjuncts(select.where)):
+        if select.distinct and query.limit != 1:
             continue
-        if view.key(other.source, lambda key: {*key} == columns) is None:  # noqa: B023 - called at once
+        if is_open(without_tables(select)) or not _each_joined(select, table, inner, others, view):
             continue
-        if not all(rows.never_null(one) for _, one in found):
-            continue
-        if _refers(other.source, found, view):
-            width = len(select.outputs)
-            sorts = (Column(table.source, str(place)) for place in query.places)
-            whole = attrs.evolve(select, outputs=(*select.outputs, *sorts))
-            items = tuple(
-                attrs.evolve(item, value=Place(place))
-                for place, item in enumerate(query.items, width)
-            )
-            tables = (other, Derived(table.source, inner))
-            return Sorted(with_tables(whole, tables), width, items, query.limit, query.offset)
+        width = len(select.outputs)
+        sorts = (Column(table.source, str(number)) for number in query.places)
+        whole = in_place(select, table, Derived(table.source, inner))
+        whole = attrs.evolve(whole, outputs=(*select.outputs, *sorts), distinct=False)
+        items = tuple(
+            attrs.evolve(item, value=Place(number))
+            for number, item in enumerate(query.items, width)
+        )
+        return Sorted(whole, width, items, query.limit, query.offset)
     return None
 
 
-@rule("columns selected before LIMIT", Select)
-def projected_first(select: Select, _: View) -> Node | None:
-    """A SELECT that computes row by row can do so before a LIMIT, as neither the rows nor their
-    order change.  An outer DISTINCT is allowed only for one row.
-    """
-    if len(select.tables) != 1 or select.where != TRUE:
-        return None
-    (table,) = select.tables
-    if not isinstance(table, Derived) or table.shared:
-        return None
-    query = table.query
-    inner = query.query if isinstance(query, Sorted) else None
-    if not isinstance(query, Sorted) or not isinstance(inner, Select):
-        return None
-    if select.keys is not None or select.aggregates:
-        return None
-    if inner.distinct or (select.distinct and query.limit != 1):
-        return None
-    if any(isinstance(node, Query) for output in select.outputs for node in walk(output)):
-        return None
-    new = {Column(table.source, str(i)): value for i, value in enumerate(inner.outputs)}
-    outputs = tuple(replaced(output, new) for output in select.outputs)
-    sorts = (inner.outputs[place] for place in query.places)
-    whole = attrs.evolve(inner, outputs=(*outputs, *sorts))
-    if inner.keys is None and inner.aggregates and not whole.aggregates:
-        return None
-    items = tuple(
-        attrs.evolve(item, value=Place(place))
-        for place, item in enumerate(query.items, len(outputs))
-    )
-    return Sorted(whole, len(outputs), items, query.limit, query.offset)
+def _each_joined(
+    select: Select, table: Derived, inner: Select, others: list[Table], view: View
+) -> bool:
+    """Say whether each row of a derived table has just one partner in the only other table."""
+    if not others:
+        return select.where == TRUE
+    other = others[0]
+    if len(others) > 1 or not isinstance(other, Scan):
+        return False
+    found: list[tuple[Column, Column]] = []
+    for condition in conjuncts(select.where):
+        mine, theirs = _link(condition, other.source) or (None, None)
+        own = theirs is not None and theirs.source == table.source
+        value = inner.outputs[int(theirs.name)] if theirs is not None and own else None
+        if mine is None or not isinstance(value, Column):
+            return False
+        found.append((mine, value))
+    rows, columns = view.rows_of(inner), {mine.name.casefold() for mine, _ in found}
+    unique = view.key(other.source, lambda key: {*key} == columns) is not None
+    there = unique and all(rows.never_null(one) for _, one in found)
+    return there and _refers(other.source, found, view)
 
 
 RULES: Final = tuple(one for one in tuple(globals().values()) if isinstance(one, Rule))

@@ -28,7 +28,7 @@ from scorekit._sql.prove.scope import (
     UnsupportedError,
     every,
 )
-from scorekit._sql.read import CASE_MATTERS, UnreadError, is_settled, read_query
+from scorekit._sql.read import CASE_MATTERS, Reading, UnreadError, is_settled, read_query
 from scorekit._sql.schema import SqlSchema
 from scorekit._sql.tree import (
     RUNNING,
@@ -114,6 +114,7 @@ def search(
     column_order: Literal["significant", "ignored"] = "significant",
     row_order: Literal["auto", "expected", "ignored"] = "auto",
     tolerance: float = 1e-9,
+    readings: tuple[Reading, ...] = (),
 ) -> Proof | Within | Unproved:
     """
     Look for a proof that two queries are equivalent.
@@ -124,13 +125,17 @@ def search(
     one may have the columns of the other in another order.  Where an order leaves ties at a LIMIT,
     a query has several results; both must have the same ones.  Where the tables do not decide the
     rows (the clock, functions that are not known) the queries must say the same.  Fractions that
-    differ by rounding are equal if the *tolerance* of results allows that.
+    differ by rounding are equal if the *tolerance* of results allows that.  What the queries mean,
+    where it is known, is given as *readings*.
     """
     steps = Steps()
     exhausted = False
     try:
+        readings = readings or tuple(
+            read_query(tree, Catalog(schema, dialect)) for tree in (first, second)
+        )
         found = _proof(
-            (first, second), schema, dialect, semantics, steps, column_order, row_order, tolerance
+            readings, schema, dialect, semantics, steps, column_order, row_order, tolerance
         )
         return found or Unproved(exhausted=steps.spare < 0)
     except (UnsupportedError, UnreadError, RecursionError) as error:
@@ -143,7 +148,7 @@ def search(
 
 
 def _proof(  # noqa: PLR0917 - those of `search`
-    trees: tuple[exp.Expr, exp.Expr],
+    readings: tuple[Reading, ...],
     schema: SqlSchema | None,
     dialect: str | None,
     semantics: str,
@@ -152,7 +157,6 @@ def _proof(  # noqa: PLR0917 - those of `search`
     row_order: str,
     tolerance: float,
 ) -> Proof | Within | None:
-    readings = [read_query(tree, Catalog(schema, dialect)) for tree in trees]
     rests = readings[0].assumptions | readings[1].assumptions
     queries = [reading.query for reading in readings]
     if queries[0] == queries[1]:
@@ -189,7 +193,9 @@ def _proof(  # noqa: PLR0917 - those of `search`
     shown = tuple(dict.fromkeys((*names, COMPARED)))
     close = tolerance >= ROUNDING
     flips = [False, True]
-    if trees[0].sql() > trees[1].sql():  # so that the answer does not depend on which comes first
+    if (
+        queries[0].order > queries[1].order
+    ):  # so that the answer does not depend on which comes first
         flips.reverse()
     for flipped in flips:  # one may be read in terms of the other
         pair = normal[flipped], normal[not flipped]

@@ -156,10 +156,12 @@ _SHARED = (
 _COUNTED_SPACES = frozenset({"sqlite", "postgres", "duckdb"})
 """Dialects in which spaces at the end make texts differ."""
 # Arguments of these that are no trees, or are trees of shared types, and change the meaning.
-_UNSHARED_ARGS: Final[tuple[tuple[type[exp.Expr], tuple[str, ...]], ...]] = (
-    (exp.Select, ("qualify",)),
-    (exp.Trim, ("expression", "position", "collation")),
-    (exp.Between, ("symmetric",)),
+_UNSHARED_ARGS: Final[tuple[tuple[type[exp.Expr], str, str], ...]] = (
+    (exp.Select, "qualify", "QUALIFY"),
+    (exp.Trim, "expression", "TRIM of characters"),
+    (exp.Trim, "position", "TRIM with a side"),
+    (exp.Trim, "collation", "TRIM with a collation"),
+    (exp.Between, "symmetric", "BETWEEN SYMMETRIC"),
 )
 _EMPTY_IS_NULL = "oracle"
 _WHOLE_AVERAGES = frozenset({"tsql", "fabric"})
@@ -186,9 +188,9 @@ def _check_known(nodes: list[exp.Expr], dialect: str) -> None:
             isinstance(node, exp.Anonymous) and node.meta.get(COMPUTED)
         ):
             raise UnfaithfulError(f"SQLite may not understand {_called(node)} as {dialect} does")
-        for kind, args in _UNSHARED_ARGS:
-            if isinstance(node, kind) and any(node.args.get(name) for name in args):
-                raise UnfaithfulError(f"SQLite does not have this form of {kind.__name__}")
+        for kind, name, what in _UNSHARED_ARGS:
+            if isinstance(node, kind) and node.args.get(name):
+                raise UnfaithfulError(f"SQLite has no {what}")
         if isinstance(node, exp.Limit | exp.Offset) and not _is_natural(node.expression):
             raise UnfaithfulError("only SQLite itself is known to take such a LIMIT")
         if isinstance(node, exp.Avg) and dialect in _WHOLE_AVERAGES:

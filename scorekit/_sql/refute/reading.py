@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
 import attrs
 from sqlglot import Token, TokenType, exp
 
-from scorekit._sql.catalog import Catalog, normal_name
-from scorekit._sql.dialects import unknown, versions
+from scorekit._sql.alike import EVERYWHERE, DiffersError, is_alike
+from scorekit._sql.catalog import Catalog, normal_name, rules_of
+from scorekit._sql.dialects import has_all, unknown, versions
 from scorekit._sql.functions import VERSIONS, database_of
-from scorekit._sql.operands import misfit
+from scorekit._sql.operands import faults_of, misfit
 from scorekit._sql.parsing import (
     MAX_WORDS,
     RETRIED_CHARS,
@@ -21,7 +22,7 @@ from scorekit._sql.parsing import (
     is_long,
     parse,
 )
-from scorekit._sql.read import CASE_MATTERS, RefusedError, UnreadError, read_query
+from scorekit._sql.read import CASE_MATTERS, Reading, RefusedError, UnreadError, read_query
 from scorekit._sql.refute.expressions import UnfaithfulError
 from scorekit._sql.refute.runnable import affinity, affinity_of
 from scorekit._sql.schema import SqlSchema
@@ -107,13 +108,15 @@ def _rewrite_all(nodes: Sequence[exp.Expr], text: str) -> None:
 class Texts(NamedTuple):
     """How the databases read two queries that these may be of."""
 
-    pairs: dict[str, Pair]
+    pairs: Callable[[], dict[str, Pair]]
     """By the dialects of those that take both."""
     refusals: tuple[str, ...]
     """Why others may not take one."""
     neutral: Pair
     """The pair for what holds in all of them: an order of NULLs is that of each."""
     assumptions: tuple[str, ...] = ()
+    readings: tuple[Reading, ...] = ()
+    """What the queries of the neutral pair mean, where that is known by now."""
 
 
 def read_texts(texts: tuple[str, str], schema: SqlSchema | None, dialect: str | None) -> Texts:
@@ -130,9 +133,20 @@ def read_texts(texts: tuple[str, str], schema: SqlSchema | None, dialect: str | 
     if dialect is not None:
         pair = read_pair(texts, dialect)
         notes = fold_names(pair, schema, dialect)
-        notes += check_known(pair, schema, dialect)
-        return Texts({dialect: pair}, (), pair, notes)
-    return _read_everywhere(texts, schema)
+        readings = _read_both(pair, schema, dialect)
+        notes += check_known(pair, schema, dialect, readings=readings)
+        return Texts(lambda: {dialect: pair}, (), pair, notes, readings)
+    return _read_alike(texts, schema) or _read_everywhere(texts, schema)
+
+
+def _read_both(pair: Pair, schema: SqlSchema | None, dialect: str) -> tuple[Reading, ...]:
+    """Return what two queries mean, nothing where they are one or that is not known of both."""
+    if _same_words(*pair.words):
+        return ()
+    try:
+        return tuple(read_query(tree, Catalog(schema, dialect)) for tree in pair[:2])
+    except UnreadError:
+        return ()
 
 
 def check_short(texts: Sequence[str]) -> None:
@@ -175,7 +189,76 @@ def _read_everywhere(texts: tuple[str, str], schema: SqlSchema | None) -> Texts:
     taken = {name: pair for name, pair in pairs.items() if name not in refusals}
     if not taken:
         raise UnfaithfulError(refusals["sqlite"])
-    return Texts(taken, tuple(dict.fromkeys(refusals.values())), _neutral(pairs))
+    refused = tuple(dict.fromkeys(refusals.values()))
+    return Texts(lambda: taken, refused, _neutral(pairs))
+
+
+def _read_alike(texts: tuple[str, str], schema: SqlSchema | None) -> Texts | None:
+    """Read two queries once for all databases; None where they may differ in anything."""
+    if not all(map(is_alike, texts)):
+        return None
+    try:
+        pair = read_pair(texts, _PLAIN)
+        _lower_names(pair)
+        neutral = _spelled(pair, *VERSIONS)
+        readings = tuple(read_query(tree, Catalog(schema, EVERYWHERE)) for tree in neutral[:2])
+        taken = (
+            not _same_words(*pair.words)
+            and all(map(_has_plain_signs, pair.words, pair[:2]))
+            and all(map(has_all, pair.words, pair[:2]))
+            and not any(True for one in readings for _ in faults_of(one, VERSIONS, schema))
+        )
+    except (UnfaithfulError, UnreadError, DiffersError):
+        return None
+    return Texts(lambda: _pairs(pair), (), neutral, readings=readings) if taken else None
+
+
+_PLAIN: Final = "postgres"
+"""The dialect whose parser keeps apart the most of what all read alike."""
+
+
+def _has_plain_signs(words: Sequence[Token], tree: exp.Expr) -> bool:
+    """Say whether each plus adds: SQLite takes a column behind another one for a value."""
+    n_signs = sum(word.token_type == TokenType.PLUS for word in words)
+    return not n_signs or n_signs == sum(1 for _ in tree.find_all(exp.Add))
+
+
+def _pairs(pair: Pair) -> dict[str, Pair]:
+    """Return the pair that all read alike as the parser has it of each."""
+    return {name: _spelled(pair, name) for name in VERSIONS}
+
+
+def _spelled(pair: Pair, *dialects: str) -> Pair:
+    """Return a pair as the parser has it of the first dialect, with the NULLs of all."""
+    orders = [rules_of(dialect).NULL_ORDERING for dialect in dialects]
+    trees = [_respelled(tree, dialects[0], orders) for tree in pair[:2]]
+    return Pair(trees[0], trees[1], dialects[0], pair.words)
+
+
+def _respelled(tree: exp.Expr, dialect: str, orders: Sequence[str]) -> exp.Expr:
+    if tree.find(exp.Ordered, exp.Join, exp.Is) is None:
+        return tree
+    tree = tree.copy()
+    for node in list(tree.walk()):
+        if isinstance(node, exp.Ordered):
+            bits = [_puts_nulls_first(order, bool(node.args.get("desc"))) for order in orders]
+            node.set("nulls_first", bits[0] if len(bits) == 1 else _number_of(bits))
+        elif isinstance(node, exp.Join) and dialect == "sqlite":
+            if not any(node.args.get(key) for key in ("kind", "side", "on")):
+                node.set("kind", "CROSS")
+        elif isinstance(node, exp.Is) and node.args.get("negate") and dialect != _PLAIN:
+            node.set("negate", None)
+            node.replace(exp.Not(this=node.copy()))
+    return tree
+
+
+def _puts_nulls_first(order: str, descending: bool) -> bool:  # noqa: FBT001 - of a node
+    """Say where the parser puts NULLs where a text does not say."""
+    return order != "nulls_are_last" and (order == "nulls_are_small") != descending
+
+
+def _number_of(bits: Sequence[bool]) -> int:
+    return int("".join(str(int(bit)) for bit in bits), 2)
 
 
 def _lower_names(pair: Pair) -> None:
@@ -235,8 +318,8 @@ def _neutral(pairs: Mapping[str, Pair]) -> Pair:
         for own, several in zip(
             tree.find_all(exp.Ordered), zip(*(one[i] for one in orders), strict=True), strict=True
         ):
-            bits = [str(int(bool(node.args.get("nulls_first")))) for node in several]
-            own.set("nulls_first", int("".join(bits), 2))
+            bits = [bool(node.args.get("nulls_first")) for node in several]
+            own.set("nulls_first", _number_of(bits))
     return Pair(trees[0], trees[1], pair.dialect)
 
 
@@ -274,6 +357,7 @@ def check_known(
     dialect: str | None,
     *,
     reserved: bool = True,
+    readings: tuple[Reading, ...] = (),
 ) -> tuple[str, ...]:
     """
     Refuse queries with something that the database of a dialect may not have.
@@ -297,11 +381,11 @@ def check_known(
     if dialect not in VERSIONS:
         described = map(database_of, VERSIONS)
         return (f"{dialect} takes both queries: known only of {', '.join(described)}",)
-    for own, tree, which in zip(pair.words, pair[:2], ORDINALS, strict=True):
+    for i, (own, tree, which) in enumerate(zip(pair.words, pair[:2], ORDINALS, strict=True)):
         lacking = unknown(own, tree, dialect, reserved=reserved)
         if lacking is not None:
             raise UnfaithfulError(f"in the {which} query, {lacking}")
-        fault = misfit(tree, dialect, schema)
+        fault = misfit(tree, dialect, schema, reading=readings[i] if readings else None)
         if fault is not None:
             raise UnfaithfulError(f"{database_of(dialect)} may refuse the {which} query: {fault}")
     needed = (versions(*read, dialect) for read in zip(pair.words, pair[:2], strict=True))
