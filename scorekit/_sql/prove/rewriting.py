@@ -126,7 +126,9 @@ class Rewriting:
             )
             new = cast("Query", self._applied(query.with_children(arms), view))
         elif isinstance(query, Sorted):
-            inner = self._query(query.query, scope, repeats=repeats or query.bounded)
+            first = (query.limit, query.offset) == (1, 0)  # which does not hang on how many follow
+            matters = (repeats or query.bounded) and not first
+            inner = self._query(query.query, scope, repeats=matters)
             new = cast("Query", self._applied(query.with_children((inner, *query.items)), view))
         else:
             assert isinstance(query, Windowed)

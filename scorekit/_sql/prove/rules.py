@@ -8,7 +8,7 @@ WHEN), NULL and false are one.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from itertools import product
 from typing import Final, TypeVar
@@ -44,7 +44,7 @@ from scorekit._sql.prove.rule import (
     with_aggregates,
     without_tables,
 )
-from scorekit._sql.prove.scalars import in_order, is_boolean, is_literal
+from scorekit._sql.prove.scalars import against_number, in_order, is_boolean, is_literal
 from scorekit._sql.prove.scope import derived_in, never_null_alone
 from scorekit._sql.prove.texts import (
     CUTS,
@@ -117,6 +117,8 @@ from scorekit._sql.tree import (
 )
 
 ONE: Final = integer(1)
+ZERO: Final = integer(0)
+ROWS: Final = Aggregate("count")
 _N = TypeVar("_N", bound=Node)
 
 
@@ -224,23 +226,16 @@ def membership(node: InQuery, view: View) -> Node | None:
     only where IN is NULL: no row has y = x, but x or some y is NULL.
     """
     query, these = node.query, node.values
-    if any(map(has_aggregate, these)):  # that must stay with its rows
+    if any(map(has_aggregate, these)) or isinstance(query, SetOperation):
+        return None  # an aggregate must stay with its rows, and arms with their types
+    table = Derived(view.fresh(), query)
+    columns = [Column(table.source, str(i)) for i in range(len(these))]
+    if view.mode != "filter" and not (
+        all(map(view.never_null, these)) and all(view.never_null(one, (table,)) for one in columns)
+    ):
         return None
-    if isinstance(query, Select) and query.plain:
-        rows = view.rows_of(query)
-        if view.mode != "filter" and not (
-            all(map(view.never_null, these)) and all(map(rows.never_null, query.outputs))
-        ):
-            return None
-        equal = [
-            Comparison("=", value, this) for value, this in zip(query.outputs, these, strict=True)
-        ]
-        return Exists(and_where(attrs.evolve(query, outputs=()), equal))
-    if view.mode != "filter" or isinstance(query, SetOperation):
-        return None
-    source = view.fresh()
-    equal = [Comparison("=", Column(source, str(i)), this) for i, this in enumerate(these)]
-    return Exists(and_where(Select((Derived(source, query),)), equal))
+    equal = [Comparison("=", *both) for both in zip(columns, these, strict=True)]
+    return Exists(and_where(Select((table,)), equal))
 
 
 @rule("IS NULL of a scalar subquery to NOT EXISTS", IsNull)
@@ -346,20 +341,14 @@ def ranges_for_months(node: And, _: View) -> Node | None:
 
 @rule("LIKE of a date compared", Like)
 def ranges_for_patterns(node: Like, view: View) -> Node | None:
-    """A pattern of the beginning of ISO dates asks for their year or month."""
-    operand = node.operand
-    shown = isinstance(operand, Cast) and operand.kind == "text"
-    column = dated(operand.operand if isinstance(operand, Cast) and shown else operand, view)
-    if column is None or node.escape is not None or node.operator != "like":
+    """A pattern of the beginning, or of the middle, of ISO dates asks for that part of them."""
+    pattern = text_of(node.pattern)
+    part = ISO_START.match(pattern) or ISO_MONTH.match(pattern)
+    if part is None or node.escape is not None or node.operator != "like":
         return None
-    start, month = (one.match(text_of(node.pattern)) for one in (ISO_START, ISO_MONTH))
-    found: Scalar | None = None
-    if month is not None and days_of("%m", month[1]) is not None:
-        found = Comparison("=", Function("month", (column,)), integer(int(month[1])))
-    elif start is not None:
-        days = days_of("%Y-%m" if "-" in start[1] else "%Y", start[1])
-        found = within("=", column, days) if days is not None else None
-    return found if found is not None and holds_dates(column, view, in_text=True) else None
+    first = ONE if pattern.startswith(part[1]) else integer(6)
+    cut = Function("substring", (node.operand, first, integer(len(part[1]))))
+    return ranges_for_parts.rewrite(Comparison("=", cut, Literal("text", part[1])), view)
 
 
 @rule("last day of a range", Comparison, shown=False)
@@ -454,11 +443,23 @@ def cases_of_a_letter(node: Like, view: View) -> Node | None:
 # What a SELECT reads.
 
 
-def own_derived(select: Select) -> Iterator[tuple[int, Derived]]:
-    """Yield the derived tables of a FROM, with their places, whose rows no other one has."""
-    for place, table in enumerate(select.tables):
+def own_derived(select: Select) -> Iterator[Derived]:
+    """Yield the derived tables of a FROM whose rows no other one has."""
+    for table in select.tables:
         if isinstance(table, Derived) and not table.shared:
-            yield place, table
+            yield table
+
+
+def each_condition(select: Select) -> Iterator[tuple[Scalar, Select]]:
+    """Yield the conditions of WHERE, each with the SELECT without it."""
+    for condition in conjuncts(select.where):
+        rest = conjunction(one for one in conjuncts(select.where) if one != condition)
+        yield condition, attrs.evolve(select, where=rest)
+
+
+def in_place(select: Select, table: Table, new: Table) -> Select:
+    """Return a SELECT with another table in the place of one."""
+    return with_tables(select, (new if one is table else one for one in select.tables))
 
 
 def with_tables(select: Select, tables: Iterable[Table]) -> Select:
@@ -660,9 +661,14 @@ def collapsed(select: Select, _: View) -> Node | None:
 
 @rule("left join to inner join", Select)
 def inner_for_left_joins(select: Select, view: View) -> Node | None:
-    """WHERE is never true of a row that the outer join has filled up with NULLs."""
+    """WHERE is never true of a row that the outer join has filled up with NULLs, or there is none:
+    a foreign key finds a match for each row, or the optional side is one row always.
+    """
     for arm, rest in left_arms(select):
-        if _refused(arm, select, view):
+        single = arm.condition == TRUE and all(
+            isinstance(table, Derived) and exactly_one(table.query) for table in arm.tables
+        )
+        if single or _refused(arm, select, view) or _always_matches(select, arm, view):
             return inner_for_arm(select, arm, rest)
     return None
 
@@ -803,20 +809,6 @@ def tested_arm(select: Select, view: View) -> Node | None:
     return None
 
 
-@rule("left join that always matches to inner join", Select)
-def always_matched(select: Select, view: View) -> Node | None:
-    """An optional side that matches each row, as a foreign key says, or that is one row always,
-    fills nothing up.
-    """
-    for arm, rest in left_arms(select):
-        single = arm.condition == TRUE and all(
-            isinstance(table, Derived) and exactly_one(table.query) for table in arm.tables
-        )
-        if single or _always_matches(select, arm, view):
-            return inner_for_arm(select, arm, rest)
-    return None
-
-
 def _always_matches(select: Select, arm: Arm, view: View) -> bool:
     """Say whether a foreign key finds a row for each row of the base."""
     if len(arm.tables) != 1 or not isinstance(arm.tables[0], Scan):
@@ -925,37 +917,34 @@ def without_self_joins(select: Select, view: View) -> Node | None:
 @rule("EXISTS to join", Select)
 def joins_for_exists(select: Select, view: View) -> Node | None:
     """A row for which EXISTS finds at most one row is there once in the join with that, and how
-    often it is there does not matter where repeated rows do not.
+    often it is there does not matter where repeated rows do not, or where keys are counted.
     """
     rows = view.rows_of(select)
-    for condition in conjuncts(select.where):
+    for condition, rest in each_condition(select):
         inner = condition.query if isinstance(condition, Exists) else None
         if not isinstance(inner, Select) or not inner.plain:
             continue
         arm = Arm(inner.tables, inner.where)
-        if not repeats(select, view) or rows.at_most_one(arm):
-            rest = conjunction(c for c in conjuncts(select.where) if c != condition)
-            both = attrs.evolve(select, tables=(*select.tables, *inner.tables), where=rest)
-            return and_where(both, conjuncts(inner.where))
+        if rows.at_most_one(arm):
+            return inner_for_arm(rest, arm, select.tables)
+        once = _without_repeats(rest, view)
+        if once is not None:
+            return inner_for_arm(once, arm, select.tables)
     return None
 
 
+def _without_repeats(select: Select, view: View) -> Select | None:
+    """Return a SELECT to which repeated rows do not matter: what counts rows may count a key."""
+    if not repeats(select, view):
+        return select
+    aggregates = aggregates_in(select)
+    key = _only_key(select, view) if aggregates else []
+    if len(key) != 1 or not all(agg == ROWS or is_blind(agg) for agg in aggregates):
+        return None
+    return of_groups(select, {ROWS: Aggregate("count", *key, distinct=True)})
+
+
 # Derived tables.
-
-
-@rule("duplicate columns merged", Select)
-def equal_columns(select: Select, _: View) -> Node | None:
-    """Two columns of a derived table that are computed alike are the same in each row."""
-    alike: dict[Column, Column] = {}
-    for table in derived_in(select.tables):
-        arms = arms_of(table.query)
-        if all(isinstance(arm, Select) for arm in arms):
-            seen: dict[tuple[Scalar, ...], int] = {}
-            for i, outputs in enumerate(zip(*[one.outputs for one in arms], strict=False)):
-                first = seen.setdefault(outputs, i)
-                if first != i:
-                    alike[Column(table.source, str(i))] = Column(table.source, str(first))
-    return replaced(select, alike)
 
 
 def arms_of(query: Query) -> tuple[Query, ...]:
@@ -967,22 +956,32 @@ def arms_of(query: Query) -> tuple[Query, ...]:
 @rule("unused columns removed", Select)
 def pruned(select: Select, _: View) -> Node | None:
     """What nothing reads of a derived table goes, unless it distinguishes duplicates, or the table
-    would no longer be one row.
+    would no longer be one row; of columns that are computed alike the first is read.
     """
     used = {*found_in(select, Column)}
     parts: dict[Derived, Derived] = {}
     new: dict[Column, Column] = {}
     for table in derived_in(select.tables):
-        width = len(table.query.outputs)
-        kept = [i for i in range(width) if Column(table.source, str(i)) in used]
+        columns = [Column(table.source, str(i)) for i in range(len(table.query.outputs))]
+        first = _first_alike(table.query)
+        kept = sorted({first[i] for i, one in enumerate(columns) if one in used})
         narrowed = _narrowed(table.query, kept)
-        if narrowed is None or (not kept and not isinstance(narrowed, Select)) or table.shared:
-            continue
+        if narrowed is None or table.shared or not (kept or isinstance(narrowed, Select)):
+            narrowed, kept = table.query, [*range(len(columns))]
         parts[table] = attrs.evolve(table, query=narrowed)
-        for i, old in enumerate(kept):
-            new[Column(table.source, str(old))] = Column(table.source, str(i))
+        both = zip(columns, first, strict=True)
+        new |= {column: columns[kept.index(one)] for column, one in both if one in kept}
     tables = tuple(replaced(table, parts) for table in select.tables)
     return replaced(with_tables(select, tables), new)
+
+
+def _first_alike(query: Query) -> list[int]:
+    """Return, for each output of a query, the first one that is computed alike."""
+    arms = arms_of(query)
+    if not all(isinstance(arm, Select) for arm in arms):
+        return [*range(len(query.outputs))]
+    alike = [*zip(*(arm.outputs for arm in arms), strict=False)]
+    return [alike.index(one) for one in alike]
 
 
 def _narrowed(query: Query, kept: list[int]) -> Query | None:
@@ -1009,14 +1008,15 @@ def plain_for_distinct(select: Select, view: View) -> Node | None:
 
 def _with_duplicates(select: Select, view: View) -> Select:
     """Return a SELECT whose derived tables drop no duplicates, where nothing tells equal rows."""
-    tables = [*select.tables]
-    for place, table in own_derived(select):
+    whole = select
+    for table in own_derived(select):
         query = table.query
         if isinstance(query, SetOperation) and query.operator != "union":
             continue
         if isinstance(query, Select | SetOperation) and sees_equals_alike(select, table, view):
-            tables[place] = attrs.evolve(table, query=attrs.evolve(query, distinct=False))
-    return with_tables(select, tables)
+            plain = attrs.evolve(query, distinct=False)
+            whole = in_place(whole, table, Derived(table.source, plain))
+    return whole
 
 
 def sees_equals_alike(select: Select, table: Derived, view: View) -> bool:
@@ -1048,7 +1048,7 @@ def without_rows(select: Select, view: View) -> Node | None:
     if select.keys is not None or not select.aggregates:
         return empty(len(select.outputs))
     new: dict[Aggregate, Scalar] = {
-        agg: integer(0) if agg.function == "count" else NULL for agg in aggregates_in(select)
+        agg: ZERO if agg.function == "count" else NULL for agg in aggregates_in(select)
     }
     nothing = of_groups(select, new)
     return Select((), nothing.having, outputs=nothing.outputs)
@@ -1100,19 +1100,18 @@ def plain_aggregates(select: Select, view: View) -> Node | None:
     """
     rows, keys = view.rows_of(select), select.keys or ()
     found: dict[Aggregate, Scalar] = {}
-    for part in parts_of_groups(select):
-        for agg in aggregates_of(part):
-            this = agg.operand
-            if this is None:
-                continue
-            if agg.distinct and rows.determined((*keys, _counted(this))).everything():
-                found[agg] = attrs.evolve(agg, distinct=False)
-            elif select.keys is not None and is_blind(agg):
-                value = _of_one_row(agg, rows) if rows.determined(keys)(this) else None
-                if value is not None:
-                    found[agg] = value
-            elif agg.function == "count" and not agg.distinct and rows.never_null(this):
-                found[agg] = Aggregate("count")
+    for agg in aggregates_in(select):
+        this = agg.operand
+        if this is None:
+            continue
+        if agg.distinct and rows.determined((*keys, _counted(this))).everything():
+            found[agg] = attrs.evolve(agg, distinct=False)
+        elif select.keys is not None and is_blind(agg):
+            value = _of_one_row(agg, rows) if rows.determined(keys)(this) else None
+            if value is not None:
+                found[agg] = value
+        elif agg.function == "count" and not agg.distinct and rows.never_null(this):
+            found[agg] = Aggregate("count")
     return of_groups(select, found)
 
 
@@ -1121,19 +1120,6 @@ def _counted(operand: Scalar) -> Scalar:
     if isinstance(operand, Case) and operand.default == NULL and len(operand.whens) == 1:
         return operand.whens[0].value
     return operand
-
-
-@rule("redundant HAVING condition removed", Select)
-def having_of_groups(select: Select, view: View) -> Node | None:
-    """A group has a row: its COUNT(*) is at least 1, and with a condition that says less, or the
-    contrary, that is so of every group.
-    """
-    if select.keys is None:
-        return None
-    counted = Comparison("<=", ONE, Aggregate("count"))
-    groups = view.rows((), (counted,))
-    kept = [part for part in conjuncts(select.having) if not groups.implies(part)]
-    return attrs.evolve(select, having=conjunction(kept))
 
 
 @rule("GROUP BY to DISTINCT", Select, shown=False)
@@ -1177,12 +1163,11 @@ def rows_for_single_groups(select: Select, view: View) -> Node | None:
     if select.keys is None or not rows.determined(select.keys).everything():
         return None
     found: dict[Aggregate, Scalar] = {}
-    for part in parts_of_groups(select):
-        for agg in aggregates_of(part):
-            value = _of_one_row(agg, rows)
-            if value is None:
-                return None
-            found[agg] = value
+    for agg in aggregates_in(select):
+        value = _of_one_row(agg, rows)
+        if value is None:
+            return None
+        found[agg] = value
     whole = of_groups(select, found)
     return and_where(attrs.evolve(whole, keys=None, having=TRUE), conjuncts(whole.having))
 
@@ -1193,7 +1178,7 @@ def _of_one_row(agg: Aggregate, rows: Rows) -> Scalar | None:
         # spelling: of what is never NULL the CASE below is 1, too
         if this is None or rows.never_null(this):
             return ONE
-        return Case((When(IsNull(this), integer(0)),), ONE)
+        return Case((When(IsNull(this), ZERO),), ONE)
     loose = rows.view.dialect in LOOSE_TYPES
     if this is None or agg.function in ("min", "max"):
         # what SQLite compares to a column it converts, but not what it compares to an aggregate
@@ -1237,25 +1222,29 @@ def merged_groups(select: Select, view: View) -> Node | None:
     """The sum of the counts of finer groups is the count of the coarser one, and likewise for
     sums, least and greatest values, also over several arms of a UNION ALL; without groups
     outside, a sum of no counts is NULL where a count is 0, so that an arm must always have a
-    row.
+    row.  Groups that differ in one key only are the different values of that.
     """
     if select.keys is None and not select.aggregates:
         return None
-    alone = len(select.tables) == 1 and select.where == TRUE
-    for _, table in own_derived(select):
-        if alone or (isinstance(table.query, Select) and select.keys is not None):
-            found = _merged(select, table, view)
-            if found is not None:
-                return found
+    for table in own_derived(select):
+        found = _merged(select, table, view)
+        if found is not None:
+            return found
     return None
 
 
 def _merged(select: Select, table: Derived, view: View) -> Select | None:
     """Take the aggregates over one derived table from its rows, which other tables may join."""
+    others = [other for other in select.tables if other is not table]
     arms = [arm for arm in arms_of(table.query) if isinstance(arm, Select)]
+    several = isinstance(table.query, SetOperation)
     if len(arms) != len(arms_of(table.query)):
         return None
-    if isinstance(table.query, SetOperation) and converted(table.query, view):
+    if not several:
+        arms = [*map(_grouped, arms)]
+        table = attrs.evolve(table, query=arms[0])
+    alone = not others and select.where == TRUE
+    if several and (not alone or converted(table.query, view)):
         return None
     for arm in arms:
         if arm.distinct or arm.having != TRUE:
@@ -1264,32 +1253,35 @@ def _merged(select: Select, table: Derived, view: View) -> Select | None:
             return None
     some_row = any(arm.keys is None for arm in arms)
     kinds = [_kind(outputs) for outputs in zip(*(arm.outputs for arm in arms), strict=True)]
+    left = () if others or several else _own_keys(arms[0], table, select)
     found: dict[Aggregate, Scalar] = {}
-    for part in parts_of_groups(select):
-        for agg in aggregates_of(part):
-            this = agg.operand
-            if not isinstance(this, Column) or this.source != table.source:
-                return None
-            place = int(this.name)
-            if kinds[place] == "key":
-                if not is_blind(agg):
+    for agg in aggregates_in(select):
+        this = agg.operand
+        if this is None and len(left) == 1 and view.never_null(left[0], (table,)):
+            this = left[0]
+        if not isinstance(this, Column) or this.source != table.source:
+            return None
+        place = int(this.name)
+        if kinds[place] == "key":
+            if not is_blind(agg):
+                if left != (this,):
                     return None
-                continue
-            name = None if agg.distinct else _THROUGH.get((agg.function, kinds[place]))
-            if name is None:
-                return None
-            if name == "sum" and any(
-                view.kind(arm.outputs[place], arm.tables) == "real" for arm in arms
-            ):
-                return None  # sums of floats depend on their order
-            if name == "count" and select.keys is None and not some_row:
-                return None
-            whole: Scalar = Aggregate(name, this)
-            # spelling: a least value as a sum is only of another type
-            found[agg] = As("sum", whole) if agg.function == "sum" else whole
+                found[agg] = attrs.evolve(agg, operand=this, distinct=True)
+            continue
+        name = None if agg.distinct else _THROUGH.get((agg.function, kinds[place]))
+        if name is None or not (alone or select.keys is not None):
+            return None
+        if name == "sum" and any(
+            view.kind(arm.outputs[place], arm.tables) == "real" for arm in arms
+        ):
+            return None  # sums of floats depend on their order
+        if name == "count" and select.keys is None and not some_row:
+            return None
+        whole: Scalar = Aggregate(name, this)
+        # spelling: a least value as a sum is only of another type
+        found[agg] = As("sum", whole) if agg.function == "sum" else whole
     aggregates: dict[Aggregate, Scalar] = dict.fromkeys(aggregates_in(select), NULL)
     rest = [with_aggregates(part, aggregates) for part in parts_of_groups(select)]
-    others = [other for other in select.tables if other is not table]
     seen = (*rest, *(select.keys or ()), select.where, *others)
     columns = {c for part in seen for c in found_in(part, Column) if c.source == table.source}
     if any(kinds[int(column.name)] != "key" for column in columns):
@@ -1312,6 +1304,21 @@ def _merged(select: Select, table: Derived, view: View) -> Select | None:
     if isinstance(table.query, SetOperation):
         query = attrs.evolve(table.query, arms=tuple(plain))
     return with_tables(of_groups(select, found), (*others, Derived(table.source, query)))
+
+
+def _grouped(select: Select) -> Select:
+    """Return a SELECT with DISTINCT as one with groups, all of whose keys it puts out."""
+    if select.distinct and select.keys is None and not select.aggregates:
+        select = attrs.evolve(select, distinct=False, keys=select.outputs)
+    more = [key for key in select.keys or () if key not in select.outputs]
+    return attrs.evolve(select, outputs=(*select.outputs, *more))
+
+
+def _own_keys(inner: Select, table: Derived, select: Select) -> tuple[Column, ...]:
+    """Return the keys of a derived table in which the groups that share outer keys may differ."""
+    places = (inner.outputs.index(key) for key in inner.keys or () if not is_literal(key))
+    columns = (Column(table.source, str(place)) for place in dict.fromkeys(places))
+    return tuple(one for one in columns if one not in (select.keys or ()))
 
 
 def _operand(output: Scalar) -> Scalar:
@@ -1379,26 +1386,32 @@ def single_aggregates(node: ScalarQuery, view: View) -> Node | None:
     if output.function == "count":
         one = [Not(IsNull(output.operand))] if output.operand is not None else []
         those = and_where(attrs.evolve(query, outputs=()), one)
-        return Case((When(Exists(those), ONE),), integer(0))
+        return Case((When(Exists(those), ONE),), ZERO)
     single = ScalarQuery(attrs.evolve(query, outputs=(unconverted(value),)))
     return As(value.type, single) if isinstance(value, As) else single
 
 
 @rule("condition of a subquery known around it removed", Select)
 def known_around(select: Select, view: View) -> Node | None:
-    """What a subquery asks of the row around it is true of each such row."""
-    rows = None
-    for output in select.outputs:
-        for scalar in outermost(output, ScalarQuery):
-            query = scalar.query
+    """What a subquery asks of the row around it is true of each row that it is asked of, or is
+    not, as a column is never NULL there.
+    """
+    conditions = conjuncts(select.where)
+    for part in (*select.outputs, *conditions):
+        for query in outermost(part, Query):
             if not isinstance(query, Select):
                 continue
             own = local_sources(query.tables)
+            rows = view.rows(select.tables, (c for c in conditions if c is not part))
             for condition in conjuncts(query.where):
-                rows = rows or view.rows_of(select)
-                if condition.sources and not uses(condition, own) and rows.implies(condition):
+                # spelling: of other conditions nothing is known here
+                if not uses(condition, own) and rows.implies(condition):
                     kept = conjunction(c for c in conjuncts(query.where) if c != condition)
                     return replaced(select, {query: attrs.evolve(query, where=kept)})
+                for test in outermost(condition, IsNull):
+                    # spelling: of other tests nothing is known here
+                    if not uses(test, own) and rows.never_null(test.operand):
+                        return replaced(select, {query: replaced(query, {test: FALSE})})
     return None
 
 
@@ -1440,7 +1453,7 @@ def values_for_derived(select: Select, view: View) -> Node | None:
     aggregates are values of the rows with these keys, and it is there where they are.
     """
     rows = None
-    for _, table in own_derived(select) if len(select.tables) > 1 else ():
+    for table in own_derived(select) if len(select.tables) > 1 else ():
         rows = rows or view.rows_of(select)
         rest = with_tables(select, (other for other in select.tables if other is not table))
         found = _met(table, conjuncts(select.where), (attrs.evolve(rest, where=TRUE),), rows)
@@ -1612,25 +1625,11 @@ def value_over(value: Scalar) -> tuple[Select, Aggregate] | None:
 
 def counted(node: Node) -> tuple[str, Select, Aggregate, int] | None:
     """Read a comparison of a count: ``=``, ``<>``, ``<=`` or ``>=`` a number."""
-    if not isinstance(node, Comparison):
-        return None
-    for sign, value, other in (
-        (node.operator, node.left, node.right),
-        ({"<": ">", "<=": ">="}.get(node.operator, node.operator), node.right, node.left),
-    ):
-        if not isinstance(other, Literal) or other.kind != "integer":
-            continue
-        number = int(other.text)
-        for added in (value.left, value.right) if isinstance(value, Arithmetic) else ():
-            if isinstance(value, Arithmetic) and value.operator == "+" and added == ONE:
-                number -= 1
-                value = value.right if added is value.left else value.left  # noqa: PLW2901
-                break
-        found = value_over(value)
-        if found is not None and found[1].function == "count":
-            shift = {"<": ("<=", -1), ">": (">=", 1)}.get(sign, (sign, 0))
-            return shift[0], *found, number + shift[1]
-    return None
+    sign, value, n = against_number(node) or ("", NULL, 0)
+    if isinstance(value, Arithmetic) and value.operator == "+" and ONE in value.children:
+        n, value = n - 1, value.right if value.left == ONE else value.left
+    found = value_over(value)
+    return (sign, *found, n) if found is not None and found[1].function == "count" else None
 
 
 @rule("comparison with an aggregate to EXISTS", Comparison)
@@ -1736,10 +1735,53 @@ def extremes_for_first(node: Comparison, view: View) -> Node | None:
     return None
 
 
+@rule("redundant EXISTS removed", Select)
+def asked_by_value(select: Select, view: View) -> Node | None:
+    """Of no rows a count is 0 and another aggregate NULL; where the other conditions are not true
+    of that, there are rows, and what is compared with them is not NULL.
+    """
+    for condition, rest in each_condition(select):
+        query = condition.query if isinstance(condition, Exists) else None
+        if isinstance(query, Select):
+            new = values_of_nothing(query, (rest.where,))
+        else:
+            new = _without_rows(
+                (rest.where,), lambda those, c=condition: c in _compared_outside(those)
+            )
+        if new and view.rows_of(attrs.evolve(rest, where=replaced(rest.where, new))).none():
+            return rest
+    return None
+
+
+def values_of_nothing(those: Select, parts: Iterable[Node]) -> dict[Scalar, Scalar]:
+    """Return what is computed of *those* rows in some expressions if there are none."""
+    form = with_canonical_names(attrs.evolve(those, outputs=()))
+    width = len(those.tables)
+    return _without_rows(
+        parts, lambda one: len(one.tables) == width and with_canonical_names(one) == form
+    )
+
+
+def _without_rows(
+    parts: Iterable[Node], are_none: Callable[[Select], bool]
+) -> dict[Scalar, Scalar]:
+    """Return what EXISTS and aggregates are in some expressions if certain rows are none."""
+    found: dict[Scalar, Scalar] = {}
+    for part in parts:
+        for scalar in found_in(part, ScalarQuery):
+            read = value_over(scalar)
+            if read is not None and are_none(read[0]):
+                found[scalar] = ZERO if read[1].function == "count" else NULL
+        for test in found_in(part, Exists):
+            if isinstance(test.query, Select) and test.query.plain and are_none(test.query):
+                found[test] = FALSE
+    return found
+
+
 @rule("row that is there anyway", Select)
 def found_rows(select: Select, view: View) -> Node | None:
     """EXISTS need not ask for a row that is another one of the query, or that another EXISTS
-    finds.
+    finds, but that what is compared with it is not NULL.
     """
     conditions = conjuncts(select.where)
     for output in () if select.keys or select.aggregates else select.outputs:
@@ -1747,26 +1789,26 @@ def found_rows(select: Select, view: View) -> Node | None:
             found = test.query
             if isinstance(found, Select) and _witness(found, select.tables, conditions, view):
                 return replaced(select, {test: TRUE})
-    for condition in conditions:
+    for condition, rest in each_condition(select):
         query = condition.query if isinstance(condition, Exists) else None
         if not isinstance(query, Select):
             continue
-        others = [other for other in conditions if other != condition]
+        others = [*conjuncts(rest.where), *_compared_outside(query)]
         around = [(select.tables, others)]
-        for other in others:
+        for other in conjuncts(rest.where):
             there = other.query if isinstance(other, Exists) else None
             if isinstance(there, Select) and there.plain:
                 both = [*(c for c in others if c != other), *conjuncts(there.where)]
                 around.append(((*select.tables, *there.tables), both))
         if any(_witness(query, *one, view) for one in around):
-            return attrs.evolve(select, where=conjunction(others))
+            return and_where(rest, others)
     return None
 
 
 def _only_key(select: Select, view: View) -> list[Column]:
     """Return the key of the only table of a SELECT, if it is a base table with one."""
-    table, *others = select.tables
-    if others or not isinstance(table, Scan):
+    (table,) = select.tables if len(select.tables) == 1 else (None,)
+    if not isinstance(table, Scan):
         return []
     key = [Column(table.source, name) for name in view.key(table.source) or ()]
     return key if all(view.never_null(one, select.tables) for one in key) else []
@@ -1775,14 +1817,13 @@ def _only_key(select: Select, view: View) -> list[Column]:
 @rule("two rows to EXISTS", Select)
 def found_twice(select: Select, view: View) -> Node | None:
     """Two rows are two with different keys, of which a row of the query itself may be one."""
-    conditions = conjuncts(select.where)
-    for condition in conditions:
+    for condition, rest in each_condition(select):
         count = counted(condition)
         key = _only_key(count[1], view) if count is not None and _is_two(count) else []
         if count is None or not key:
             continue
-        others = [other for other in conditions if other != condition]
-        found, these = _witness(count[1], select.tables, others, view), count[1]
+        these = count[1]
+        found = _witness(these, select.tables, conjuncts(rest.where), view)
         if found is not None:
             (one,) = found.values()
         else:
@@ -1793,7 +1834,6 @@ def found_twice(select: Select, view: View) -> Node | None:
             )
         apart = [Comparison("<>", mine, Column(one, mine.name)) for mine in key]
         different = apart[0] if len(apart) == 1 else Or(tuple(apart))
-        rest = attrs.evolve(select, where=conjunction(others))
         return and_where(rest, (Exists(and_where(these, (different,))),))
     return None
 
@@ -1801,21 +1841,19 @@ def found_twice(select: Select, view: View) -> Node | None:
 @rule("least or greatest value to NOT EXISTS", Select)
 def extreme_rows(select: Select, view: View) -> Node | None:
     """A row has the greatest value of some rows, of which it is one, where none has a greater."""
-    conditions = conjuncts(select.where)
-    for condition in conditions:
+    for condition, rest in each_condition(select):
         for value, other in sides_of(condition):
             those, agg = value_over(value) or (None, None)
             if those is None or agg is None or agg.function not in ("min", "max"):
                 continue
-            others = [one for one in conditions if one != condition]
-            known = (*others, Not(IsNull(other)))
+            known = (*conjuncts(rest.where), Not(IsNull(other)), *_compared_outside(those))
             found, operand = _witness(those, select.tables, known, view), agg.operand
             if found is None or operand is None:
                 continue
             if view.rows_of(select).same(replaced(operand, found), other):
                 pair = (other, operand) if agg.function == "max" else (operand, other)
                 beyond = Not(Exists(and_where(those, (Comparison("<", *pair),))))
-                return attrs.evolve(select, where=conjunction((*known, beyond)))
+                return and_where(rest, (*known, beyond))
     return None
 
 
@@ -1829,6 +1867,18 @@ def sides_of(condition: Scalar) -> tuple[tuple[Scalar, Scalar], ...]:
 def _is_two(count: tuple[str, Select, Aggregate, int] | None) -> bool:
     """Say whether a comparison wants two rows at least."""
     return count is not None and (count[0], count[2], count[3]) == (">=", Aggregate("count"), 2)
+
+
+def _compared_outside(found: Select) -> list[Scalar]:
+    """Return that nothing around a query is NULL with which it compares all rows that it finds."""
+    own = local_sources(found.tables)
+    sides = (
+        side
+        for condition in conjuncts(found.where)
+        if isinstance(condition, Comparison)
+        for side in (condition.left, condition.right)
+    )
+    return [Not(IsNull(side)) for side in sides if not uses(side, own)]
 
 
 def _witness(
@@ -1849,36 +1899,6 @@ def _witness(
         if rows.imply_all(conjuncts(replaced(found.where, new))):
             return new
     return None
-
-
-@rule("redundant EXISTS removed", Select)
-def asked_by_value(select: Select, view: View) -> Node | None:
-    """Of no rows a count is 0 and another aggregate NULL; where the other conditions are not true
-    of that, there are rows.
-    """
-    conditions = conjuncts(select.where)
-    for condition in conditions:
-        if not isinstance(condition, Exists) or not isinstance(condition.query, Select):
-            continue
-        others = [other for other in conditions if other != condition]
-        new = values_of_nothing(condition.query, others)
-        if new and view.rows(select.tables, [replaced(c, new) for c in others]).none():
-            return attrs.evolve(select, where=conjunction(others))
-    return None
-
-
-def values_of_nothing(those: Select, parts: Iterable[Node]) -> dict[Scalar, Scalar]:
-    """Return what aggregates over *those* rows in some expressions are if there are none."""
-    found: dict[Scalar, Scalar] = {}
-    form = None
-    for part in parts:
-        for scalar in found_in(part, ScalarQuery):
-            read = value_over(scalar)
-            if read is not None and len(read[0].tables) == len(those.tables):
-                form = form or with_canonical_names(attrs.evolve(those, outputs=()))
-                if with_canonical_names(read[0]) == form:
-                    found[scalar] = integer(0) if read[1].function == "count" else NULL
-    return found
 
 
 @rule("CASE of a subquery without rows removed", Case, Function)
@@ -1920,7 +1940,8 @@ def exists_for_having(select: Select, view: View) -> Node | None:
     for part in conjuncts(select.having):
         new: dict[Aggregate, Scalar] = {}
         for agg in aggregates_of(part):
-            copy = view.copied(Select(select.tables, select.where, outputs=(*select.keys, agg)))
+            outputs = (*select.keys, _as_count(agg))
+            copy = view.copied(Select(select.tables, select.where, outputs=outputs))
             *theirs, value = copy.outputs
             same = map(partial(same_value, rows), theirs, select.keys)
             new[agg] = ScalarQuery(and_where(attrs.evolve(copy, outputs=(value,)), same))
@@ -1932,6 +1953,14 @@ def exists_for_having(select: Select, view: View) -> Node | None:
             asked = rows_asked
         found.append(asked)
     return and_where(attrs.evolve(select, having=TRUE), found)
+
+
+def _as_count(agg: Aggregate) -> Aggregate:
+    """Return a sum of ones and zeros over a group, which has a row, as a count of the ones."""
+    one = agg.operand if agg.function == "sum" and not agg.distinct else None
+    if not isinstance(one, Case) or [when.value for when in one.whens] != [ONE]:
+        return agg
+    return Aggregate("count", attrs.evolve(one, default=NULL)) if one.default == ZERO else agg
 
 
 @rule("values of its own groups to GROUP BY", Select)
@@ -2047,42 +2076,6 @@ def folded_tables(select: Select, view: View) -> Node | None:
     return None
 
 
-@rule("aggregate over distinct rows", Select)
-def distinct_aggregates(select: Select, view: View) -> Node | None:
-    """An aggregate over the different values of a column is the aggregate with DISTINCT; counting
-    rows is counting what is never NULL.
-    """
-    if select.keys is not None or not select.aggregates or len(select.tables) != 1:
-        return None
-    (table,) = select.tables
-    if not isinstance(table, Derived) or table.shared or any(found_in(select.where, Query)):
-        return None
-    inner = table.query
-    if not isinstance(inner, Select) or inner.aggregates:
-        return None
-    keys = inner.outputs if inner.keys is None and inner.distinct else inner.keys or ()
-    if len(keys) != 1 or inner.having != TRUE or is_literal(keys[0]):
-        return None
-    if inner.distinct and keys[0] not in inner.outputs:
-        return None
-    shown = {
-        Column(table.source, str(i)): key for i, key in enumerate(inner.outputs) if key in keys
-    }
-    asked = replaced(select.where, shown)
-    if uses(asked, (table.source,)) or (asked != TRUE and not view.exact(keys[0], inner.tables)):
-        return None
-    found: dict[Aggregate, Scalar] = {}
-    for agg in aggregates_in(select):
-        this = agg.operand
-        if this is None and not view.rows_of(inner).never_null(keys[0]):
-            return None
-        if this is not None and this not in shown:
-            return None
-        found[agg] = attrs.evolve(agg, operand=keys[0], distinct=True)
-    whole = of_groups(select, found)
-    return and_where(attrs.evolve(whole, tables=inner.tables, where=inner.where), conjuncts(asked))
-
-
 @rule("condition on keys moved out of a derived table", Select)
 def conditions_pulled_up(select: Select, view: View) -> Node | None:
     """A condition on the keys of a group, or on distinct columns, holds for all of its rows or
@@ -2090,7 +2083,7 @@ def conditions_pulled_up(select: Select, view: View) -> Node | None:
     """
     if len(select.tables) == 1 and select.keys is None and not select.aggregates:
         return None
-    for _, table in own_derived(select):
+    for table in own_derived(select):
         inner = table.query
         if not isinstance(inner, Select) or inner.plain:
             continue
@@ -2111,9 +2104,8 @@ def conditions_pulled_up(select: Select, view: View) -> Node | None:
                 out[condition] = outside
         if out:
             left = conjunction(c for c in conjuncts(inner.where) if c not in out)
-            moved = attrs.evolve(table, query=attrs.evolve(inner, where=left))
-            parts = [moved if other is table else other for other in select.tables]
-            return and_where(with_tables(select, parts), out.values())
+            moved = Derived(table.source, attrs.evolve(inner, where=left))
+            return and_where(in_place(select, table, moved), out.values())
     return None
 
 
@@ -2207,6 +2199,24 @@ def as_distinct(query: Query) -> Query:
     return SetOperation("union", distinct=True, arms=(query,))
 
 
+@rule("UNION arms over the same tables merged", SetOperation)
+def merged_arms(query: SetOperation, _: View) -> Node | None:
+    """A row is in a union of arms that differ in WHERE only if it meets one of these."""
+    if query.operator != "union" or not query.distinct:
+        return None
+    merged: dict[Node, Select] = {}
+    for arm in query.arms:
+        if not isinstance(arm, Select) or arm.aggregates or is_open(arm):
+            return None
+        alike = with_canonical_names(attrs.evolve(arm, where=TRUE, distinct=False))
+        first = merged.setdefault(alike, arm)
+        if first is not arm:
+            names = dict(zip(*(local_sources(one.tables) for one in (arm, first)), strict=True))
+            either = Or((first.where, replaced(arm.where, names)))
+            merged[alike] = attrs.evolve(first, where=either)
+    return attrs.evolve(query, arms=tuple(merged.values()))
+
+
 @rule("INTERSECT or EXCEPT to EXISTS", SetOperation)
 def semi_for_set_operation(query: SetOperation, view: View) -> Node | None:
     """``a EXCEPT b`` is the distinct rows of a for which b has no row that is the same, and of
@@ -2243,7 +2253,7 @@ def pushed_into_union(select: Select, view: View) -> Node | None:
     """
     if select.keys is not None or select.aggregates:
         return None
-    for place, table in own_derived(select):
+    for table in own_derived(select):
         query = table.query
         if not isinstance(query, SetOperation):
             continue
@@ -2252,19 +2262,17 @@ def pushed_into_union(select: Select, view: View) -> Node | None:
         # spelling: a bound of work
         if len(query.arms) > MAX_ARMS:
             continue
-        rest = attrs.evolve(select, tables=(*select.tables[:place], *select.tables[place + 1 :]))
+        rest = with_tables(select, (other for other in select.tables if other is not table))
         if is_open(rest):
             continue
         shown = tuple(one for one in select.outputs if not isinstance(one, Column))
         seen = {*found_in(attrs.evolve(rest, outputs=shown), Column)}
         if any(Column(table.source, str(i)) in seen for i in converted(query, view)):
             continue
-        arms: list[Query] = []
-        for arm in query.arms:
-            tables = list(select.tables)
-            tables[place] = Derived(table.source, arm)
-            one = attrs.evolve(select, distinct=False, tables=tuple(tables))
-            arms.append(view.copied(one))
+        plain = attrs.evolve(select, distinct=False)
+        arms = (
+            view.copied(in_place(plain, table, Derived(table.source, arm))) for arm in query.arms
+        )
         return SetOperation("union", select.distinct, tuple(arms))
     return None
 
@@ -2363,7 +2371,7 @@ def _comes_before(items: list[tuple[Scalar, Scalar, OrderItem]], *, ties: bool) 
 @rule("ROW_NUMBER to LIMIT", Select)
 def limit_for_row_number(select: Select, view: View) -> Node | None:
     """The rows with the numbers up to n are the first n, and number n is the one behind n - 1."""
-    for place, table in own_derived(select):
+    for table in own_derived(select):
         query = table.query
         if not isinstance(query, Windowed) or len(query.windows) != 1:
             continue
@@ -2383,27 +2391,15 @@ def limit_for_row_number(select: Select, view: View) -> Node | None:
         else:
             rest, new = select, computed_windows(query, view) if asked else None
         if new is not None:
-            tables = [*select.tables]
-            tables[place] = Derived(table.source, new)
-            return with_tables(rest, tables)
+            return in_place(rest, table, Derived(table.source, new))
     return None
 
 
 def _bounds(condition: Scalar, number: Scalar) -> tuple[int, int] | None:
     """Return the LIMIT and OFFSET of the rows whose *number* a condition lets through."""
-    if not isinstance(condition, Comparison):
-        return None
-    sides = condition.left, condition.right
-    other = sides[sides[0] == number]
-    if number not in sides or not isinstance(other, Literal) or other.kind != "integer":
-        return None
-    n = int(other.text)
-    if condition.operator == "=":
-        return (1, n - 1) if n > 0 else None
-    if condition.left != number or condition.operator == "<>":
-        return None
-    n -= condition.operator == "<"
-    return (n, 0) if n > 0 else None
+    sign, value, n = against_number(condition) or ("", NULL, 0)
+    bounds = {"=": (1, n - 1), "<=": (n, 0)}.get(sign)
+    return bounds if value == number and n > 0 else None
 
 
 # Orders.
@@ -2417,17 +2413,6 @@ def no_rows_by_limit(query: Sorted, _: View) -> Node | None:
     if query.limit == 0 or is_empty(query.query):
         return empty(query.width)
     return None
-
-
-@rule("DISTINCT before LIMIT 1 removed", Sorted)
-def one_of_repeated(query: Sorted, _: View) -> Node | None:
-    """Rows that are alike come at the same place of the order, so that the first row is the same
-    with DISTINCT and without it.
-    """
-    inner = query.query
-    if query.limit != 1 or query.offset or not isinstance(inner, Select):
-        return None
-    return attrs.evolve(query, query=attrs.evolve(inner, distinct=False))
 
 
 @rule("LIMIT of a single row removed", Sorted)
@@ -2467,7 +2452,7 @@ def shorter_order(query: Sorted, view: View) -> Node | None:
 @rule("value of a single row to join", Select)
 def join_for_single(select: Select, view: View) -> Node | None:
     """What must equal the value of a query with at most one row is joined to that row."""
-    for condition in conjuncts(select.where):
+    for condition, rest in each_condition(select):
         for value, other in sides_of(condition):
             query = value.query if isinstance(value, ScalarQuery) else None
             single = isinstance(query, Sorted) and query.limit == 1 and not free_sources(query)
@@ -2476,85 +2461,61 @@ def join_for_single(select: Select, view: View) -> Node | None:
                 single = rows.determined(()).everything()
             if single and query is not None:
                 table = Derived(view.fresh(), query)
-                rest = [one for one in conjuncts(select.where) if one != condition]
                 equal = Comparison("=", Column(table.source, "0"), other)
-                whole = attrs.evolve(select, where=conjunction((*rest, equal)))
-                return with_tables(whole, (*select.tables, table))
+                return and_where(with_tables(rest, (*select.tables, table)), (equal,))
     return None
 
 
-@rule("LIMIT after a join along a foreign key", Select)
+@rule("LIMIT moved out of a derived table", Select)
 def limited_last(select: Select, view: View) -> Node | None:
-    """Each row has just one partner along a foreign key that is not NULL, so that the first rows
-    may be taken after the join as well.
+    """A SELECT that keeps each row once may be taken before a LIMIT, as neither the rows nor their
+    order change: it computes row by row, and a table that it joins has just one partner for each
+    row, along a foreign key that is not NULL.  An outer DISTINCT is allowed only for one row.
     """
-    if not select.plain or len(select.tables) != 2 or is_open(without_tables(select)):  # noqa: PLR2004
+    if select.keys is not None or select.aggregates:
         return None
-    for table, other in (select.tables, select.tables[::-1]):
-        if not isinstance(table, Derived) or table.shared or not isinstance(other, Scan):
-            continue
-        query = table.query
+    for table in own_derived(select):
+        query, others = table.query, [one for one in select.tables if one is not table]
         inner = query.query if isinstance(query, Sorted) else None
         if not isinstance(query, Sorted) or not isinstance(inner, Select):
             continue
-        found: list[tuple[Column, Column]] = []
-        for condition in conjuncts(select.where):
-            mine, theirs = _link(condition, other.source) or (None, None)
-            value = inner.outputs[int(theirs.name)] if theirs and not theirs.source.table else None
-            if mine is not None and isinstance(value, Column):
-                found.append((mine, value))
-        rows = view.rows_of(inner)
-        columns = {mine.name.casefold() for mine, _ in found}
-        if not found or len(found) < len(conjuncts(select.where)):
+        if select.distinct and query.limit != 1:
             continue
-        if view.key(other.source, lambda key: {*key} == columns) is None:  # noqa: B023 - called at once
+        if is_open(without_tables(select)) or not _each_joined(select, table, inner, others, view):
             continue
-        if not all(rows.never_null(one) for _, one in found):
-            continue
-        if _refers(other.source, found, view):
-            width = len(select.outputs)
-            sorts = (Column(table.source, str(place)) for place in query.places)
-            whole = attrs.evolve(select, outputs=(*select.outputs, *sorts))
-            items = tuple(
-                attrs.evolve(item, value=Place(place))
-                for place, item in enumerate(query.items, width)
-            )
-            tables = (other, Derived(table.source, inner))
-            return Sorted(with_tables(whole, tables), width, items, query.limit, query.offset)
+        width = len(select.outputs)
+        sorts = (Column(table.source, str(number)) for number in query.places)
+        whole = in_place(select, table, Derived(table.source, inner))
+        whole = attrs.evolve(whole, outputs=(*select.outputs, *sorts), distinct=False)
+        items = tuple(
+            attrs.evolve(item, value=Place(number))
+            for number, item in enumerate(query.items, width)
+        )
+        return Sorted(whole, width, items, query.limit, query.offset)
     return None
 
 
-@rule("columns selected before LIMIT", Select)
-def projected_first(select: Select, _: View) -> Node | None:
-    """A SELECT that computes row by row can do so before a LIMIT, as neither the rows nor their
-    order change.  An outer DISTINCT is allowed only for one row.
-    """
-    if len(select.tables) != 1 or select.where != TRUE:
-        return None
-    (table,) = select.tables
-    if not isinstance(table, Derived) or table.shared:
-        return None
-    query = table.query
-    inner = query.query if isinstance(query, Sorted) else None
-    if not isinstance(query, Sorted) or not isinstance(inner, Select):
-        return None
-    if select.keys is not None or select.aggregates:
-        return None
-    if inner.distinct or (select.distinct and query.limit != 1):
-        return None
-    if any(isinstance(node, Query) for output in select.outputs for node in walk(output)):
-        return None
-    new = {Column(table.source, str(i)): value for i, value in enumerate(inner.outputs)}
-    outputs = tuple(replaced(output, new) for output in select.outputs)
-    sorts = (inner.outputs[place] for place in query.places)
-    whole = attrs.evolve(inner, outputs=(*outputs, *sorts))
-    if inner.keys is None and inner.aggregates and not whole.aggregates:
-        return None
-    items = tuple(
-        attrs.evolve(item, value=Place(place))
-        for place, item in enumerate(query.items, len(outputs))
-    )
-    return Sorted(whole, len(outputs), items, query.limit, query.offset)
+def _each_joined(
+    select: Select, table: Derived, inner: Select, others: list[Table], view: View
+) -> bool:
+    """Say whether each row of a derived table has just one partner in the only other table."""
+    if not others:
+        return select.where == TRUE
+    other = others[0]
+    if len(others) > 1 or not isinstance(other, Scan):
+        return False
+    found: list[tuple[Column, Column]] = []
+    for condition in conjuncts(select.where):
+        mine, theirs = _link(condition, other.source) or (None, None)
+        own = theirs is not None and theirs.source == table.source
+        value = inner.outputs[int(theirs.name)] if theirs is not None and own else None
+        if mine is None or not isinstance(value, Column):
+            return False
+        found.append((mine, value))
+    rows, columns = view.rows_of(inner), {mine.name.casefold() for mine, _ in found}
+    unique = view.key(other.source, lambda key: {*key} == columns) is not None
+    there = unique and all(rows.never_null(one) for _, one in found)
+    return there and _refers(other.source, found, view)
 
 
 RULES: Final = tuple(one for one in tuple(globals().values()) if isinstance(one, Rule))

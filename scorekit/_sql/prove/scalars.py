@@ -159,6 +159,19 @@ def number_of(value: Node) -> Number | None:
     return None
 
 
+def against_number(node: Node) -> tuple[str, Scalar, int] | None:
+    """Read a comparison of what is whole with a number: ``=``, ``<>``, ``<=`` or ``>=`` that."""
+    if not isinstance(node, Comparison):
+        return None
+    sign, value, other = node.operator, node.left, node.right
+    if is_literal(value, "integer"):
+        sign, value, other = {"<": ">", "<=": ">="}.get(sign, sign), other, value
+    if not isinstance(other, Literal) or other.kind != "integer":
+        return None
+    sign, more = {"<": ("<=", -1), ">": (">=", 1)}.get(sign, (sign, 0))
+    return sign, value, int(other.text) + more
+
+
 def _digits(value: Literal) -> int:
     return len(value.text.lstrip("-").replace(".", "").strip("0"))
 

@@ -13,8 +13,9 @@ from typing import Final
 
 from scorekit._sql.kinds import LOOSE_TYPES
 from scorekit._sql.prove.rule import View
-from scorekit._sql.prove.scalars import number_of
+from scorekit._sql.prove.scalars import against_number, number_of
 from scorekit._sql.tree import (
+    NULL,
     And,
     Cast,
     Column,
@@ -23,7 +24,6 @@ from scorekit._sql.tree import (
     Literal,
     Not,
     Scalar,
-    integer,
 )
 
 CUTS: Final = {
@@ -157,10 +157,8 @@ def looked_for(node: Comparison) -> tuple[Scalar, str] | None:
     for one, other in ((node.left, node.right), (node.right, node.left)):
         if node.operator == "=" and text_of(other):
             return one, text_of(other)
-        nought = (
-            {"<": integer(0), "<=": integer(1)}.get(node.operator) if one is node.right else None
-        )
-        nought = integer(0) if node.operator == "<>" else nought
-        if isinstance(one, Function) and one.name == "strposition" and other == nought:
-            return one, text_of(one.operands[1])
+    sign, one, number = against_number(node) or ("", NULL, 0)
+    found = isinstance(one, Function) and one.name == "strposition"
+    if isinstance(one, Function) and found and (sign, number) in ((">=", 1), ("<>", 0)):
+        return one, text_of(one.operands[1])
     return None
