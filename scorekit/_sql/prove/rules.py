@@ -682,27 +682,25 @@ def outer_for_full_joins(select: Select, view: View) -> Node | None:
     something of a column that NULL does not pass; or a foreign key finds all rows of that side.
     """
     for table in select.tables:
-        if not isinstance(table, FullJoin):
-            continue
-        sides = table.first, table.second
-        kept = [
-            _refused(side, select, view)
-            or _always_matches(
-                Select(one.tables, one.condition),
-                Arm(side.tables, conjunction((side.condition, table.condition))),
-                view,
-            )
-            for side, one in (sides, sides[::-1])
-        ]
-        if not any(kept):
-            continue
-        rest = [other for other in select.tables if other is not table]
-        # rows of `first` stay, with those of `second` where there are any
-        first, second = sides if kept[0] else sides[::-1]
-        arm = Arm(second.tables, conjunction((second.condition, table.condition)))
-        left = LeftJoins(first.tables, (arm,))
-        return and_where(with_tables(select, (*rest, left)), conjuncts(first.condition))
+        sides = _sides(table)
+        for (kept, arm), (other, back) in zip(sides, sides[::-1], strict=True):
+            found = _always_matches(Select(other.tables, other.condition), back, view)
+            if found or _refused(kept, select, view):
+                rest = [one for one in select.tables if one is not table]
+                left = LeftJoins(kept.tables, (arm,))
+                return and_where(with_tables(select, (*rest, left)), conjuncts(kept.condition))
     return None
+
+
+def _sides(table: Table) -> list[tuple[Arm, Arm]]:
+    """Return either side of a full join, with the other one as what it is joined to."""
+    if not isinstance(table, FullJoin):
+        return []
+    both = table.first, table.second
+    return [
+        (kept, Arm(other.tables, conjunction((other.condition, table.condition))))
+        for kept, other in (both, both[::-1])
+    ]
 
 
 @rule("full join to UNION ALL", Select)
@@ -716,11 +714,10 @@ def apart_for_full_join(select: Select, view: View) -> Node | None:
         if isinstance(table, FullJoin):
             rest = [other for other in select.tables if other is not table]
             arms: list[Select] = []
-            for first, second in ((table.first, table.second), (table.second, table.first)):
-                arm = Arm(second.tables, conjunction((second.condition, table.condition)))
-                tables = (*rest, *first.tables)
-                whole = and_where(with_tables(select, tables), conjuncts(first.condition))
-                arms += left_apart(whole, arm, tables, view)
+            for kept, arm in _sides(table):
+                alone = with_tables(select, (*rest, *kept.tables))
+                whole = and_where(alone, conjuncts(kept.condition))
+                arms += left_apart(whole, arm, whole.tables, view)
             matched, first_alone, _, second_alone = arms
             return SetOperation("union", False, (matched, first_alone, second_alone))  # noqa: FBT003
     return None
