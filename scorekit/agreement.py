@@ -524,8 +524,8 @@ def corrected_mean(
         >>> result = corrected_mean(
         ...     judge_labeled=judged, human=human, judge_unlabeled=[1] * 70 + [0] * 30
         ... )
-        >>> result.judge_mean, result.bias, round(result.score, 3)
-        (0.7, 0.25, 0.45)
+        >>> round(result.score, 2), str(result.interval), result.judge_mean  # it passes too many
+        (0.45, '[0.27, 0.63]', 0.7)
         >>> corrected_mean(judge_labeled=[1], human=[1], judge_unlabeled=[1, 0])
         Traceback (most recent call last):
         ...

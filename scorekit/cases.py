@@ -374,7 +374,7 @@ class SqlCaseScore(Record):
         parts += [part for audit in self.audits for part in sections_of(audit)]
         parts.append(Fields(record=self, title="All fields", folded=True))
         scores = ", ".join(f"{name} {brief(result)}" for name, result in results.items())
-        return Sheet(f"SqlCaseScore of {self._name}", f"{self._name}: {scores}", parts)
+        return Sheet(f"Case {self._name}", f"{self._name}: {scores}", parts)
 
     @property
     def findings(self) -> tuple[str, ...]:
@@ -1758,12 +1758,15 @@ def score_sql_cases(*asked: Any, **options: Any) -> SqlReport:  # noqa: D417 - s
         WorkerError: If a worker died and *executor* does not replace it.
 
     Examples:
+        >>> schema, expected = "CREATE TABLE users (id INT)", "SELECT id FROM users"
         >>> report = score_sql_cases(
-        ...     SqlCase(case_id=f"q{i}", generated=sql, expected_tables=["users"])
-        ...     for i, sql in enumerate(["SELECT id FROM users", "SELECT id FROM orders"])
+        ...     SqlCase(case_id=name, generated=sql, expected=expected, schema=schema)
+        ...     for name, sql in (("a", "SELECT u.id FROM users u"), ("b", f"{expected} LIMIT 1"))
         ... )
-        >>> report.table_accuracy.mean, report.n_failed
-        (0.5, 0)
+        >>> report.query_correctness_bounds, [case.case_id for case in report.failures()]
+        ((0.5, 0.5), ['b'])
+        >>> report.failures()[0].query_correctness.why()
+        'refuted; generated returns (2), expected (2), (3)'
         >>> score_sql_cases([])
         Traceback (most recent call last):
         ...

@@ -779,13 +779,17 @@ def compare_reports(
             no mapping to strings or integers.
 
     Examples:
-        >>> before = {"sort": 1.0, "parse": 0.8, "merge": 0.5}
-        >>> after = {"sort": 0.95, "parse": 0.4, "merge": 0.9}
+        >>> import scorekit
+        >>> before = {f"task-{i}": [1, 1, 1, 0] for i in range(12)}
+        >>> after = before | {f"task-{i}": [1, 0, 0, 0] for i in range(8)}
         >>> result = compare_reports(before, after)
-        >>> [change.case_id for change in result.regressions], result.n_unchanged
-        (['parse'], 1)
-        >>> result.suite.verdict
-        'inconclusive'
+        >>> result.suite.verdict, str(result.suite.interval), len(result.regressions)
+        ('regressed', '[-0.49, -0.18]', 8)
+        >>> try:
+        ...     result.raise_for_regressions()  # in CI without the try
+        ... except scorekit.RegressionError as error:
+        ...     print(str(error).splitlines()[0])
+        the current run regressed: score -0.333
         >>> compare_reports({"sort": 1.0}, {})
         Traceback (most recent call last):
         ...

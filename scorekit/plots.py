@@ -511,7 +511,12 @@ def plot_time_horizon(
         axes.plot(steps, curve, color=color, linestyle=DASHES[place % len(DASHES)])
         _point(axes, one.score, one.share, marker=marker, color=color)
         ends = max(one.interval.low, low / 10), min(one.interval.high, high * 10)
-        _point(axes, one.score, -STRIP * (place + 1), x_ends=ends, marker=marker, color=color)
+        y = -STRIP * (place + 1)
+        _point(axes, one.score, y, x_ends=ends, marker=marker, color=color)
+        if ends[0] > one.interval.low:  # it goes on beyond what is drawn
+            axes.plot(ends[0], y, marker="<", color=color)
+        if ends[1] < one.interval.high:
+            axes.plot(ends[1], y, marker=">", color=color)
     axes.set_ylim(-STRIP * (len(named) + 1), 1.05)
     axes.set_yticks([0.0, 0.25, 0.5, 0.75, 1.0])
     _set_times(axes)

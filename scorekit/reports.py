@@ -832,10 +832,10 @@ def code_report(
         ...     CodeSample(case_id=case, model="a", compiled=True, passed=n, failed=2 - n)
         ...     for case, n in [("sort", 2), ("sort", 1), ("parse", 2), ("parse", 2)]
         ... )
-        >>> report.models[0].pass_at_k[0].score, report.models[0].mean_score
-        (0.75, 0.9375)
-        >>> [(case.case_id, case.scores) for case in report.cases]
-        [('sort', (1.0, 0.75)), ('parse', (1.0, 1.0))]
+        >>> print(report)
+        a: pass@1 = 0.75 [0.01, 1.00], mean code score 0.9375 (95 %, 4 attempts at 2 cases)
+        >>> print(report.failures())
+        case sort, model a, correct 1 of 2, mean code score 0.875, scores 0.75 to 1
         >>> code_report([], k=(1, 3))
         Traceback (most recent call last):
         ...

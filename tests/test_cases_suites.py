@@ -360,6 +360,7 @@ def attempted(queries: dict[str, list[str]]) -> SqlReport:
     return score_sql_cases(cases, metrics=["query_correctness"])
 
 
+@settings(max_examples=20)
 @given(
     st.dictionaries(
         st.sampled_from("abcdef"),

@@ -146,13 +146,6 @@ def test_the_judge_is_shown_the_counterexample(ask: Ask) -> None:
     assert seen[1].counterexample == seen[0].counterexample
 
 
-def test_a_difference_without_a_judge_has_no_score(ask: Ask) -> None:
-    """Whether it is partly right nobody can say; what is known stands in the result."""
-    result = ask("SELECT a FROM t WHERE a > 1", "SELECT a FROM t WHERE a >= 1")
-    assert failure(result.error) == "instrument: no_judge"
-    assert present(result.equivalence).counterexample is not None
-
-
 SHOP = {"users": {"id": "int primary key", "name": "text", "age": "int"}, "pets": {"owner": "int"}}
 DDL = "CREATE TABLE users (id int primary key, name text, age int); CREATE TABLE pets (owner int);"
 
@@ -165,15 +158,6 @@ def test_a_refuted_pair_is_wrong_without_a_judge(ask: Ask, schema: Any) -> None:
     assert result.reasoning == "results differ on a database of 1 row"
     assert present(result.equivalence).counterexample is not None
     assert not result.contested
-
-
-def test_a_refuted_pair_is_the_judges_where_there_is_one(ask: Ask) -> None:
-    """The judge says how wrong it is, or contests the counterexample."""
-    pair = "SELECT COUNT(age) FROM users", "SELECT COUNT(*) FROM users"
-    half = ask(*pair, schema=SHOP, judge=judge_of(lambda _: 0.5))
-    assert (half.score, half.method, half.contested) == (0.5, "judge", False)
-    right = ask(*pair, schema=SHOP, judge=judge_of(lambda _: 1.0))
-    assert (right.score, right.method, right.contested) == (1.0, "judge", True)
 
 
 @pytest.mark.parametrize("options", [
@@ -605,46 +589,22 @@ def test_the_verdict_reaches_the_result(ask: Ask) -> None:
         assert getattr(result, field) == getattr(given, field)
 
 
-def test_the_judge_is_shown_everything(ask: Ask) -> None:
-    """Question, dialect and schema go with the pair."""
+@pytest.mark.parametrize(("schema", "shown"), [
+    ({"t": {"a": "int", "b": "text"}}, "t(a int, b text)"),
+    ("CREATE TABLE t (a int) -- one row a day", "CREATE TABLE t (a int) -- one row a day"),
+])  # fmt: skip
+def test_the_judge_is_shown_everything(ask: Ask, schema: Any, shown: str) -> None:
+    """Question, dialect and schema go with the pair; a schema that is text goes as it is."""
     seen: list[JudgeRequest] = []
 
     def remember(request: JudgeRequest) -> float:
         seen.append(request)
         return 1.0
 
-    ask(
-        "SELECT a FROM t",
-        "SELECT b FROM t",
-        judge=judge_of(remember),
-        dialect="postgres",
-        schema={"t": {"a": "int", "b": "text"}},
-        question="Which b?",
-        evidence="judge",
-    )
-    assert seen == [
-        JudgeRequest(
-            generated="SELECT a FROM t",
-            expected="SELECT b FROM t",
-            question="Which b?",
-            schema="t(a int, b text)",
-            dialect="postgres",
-        )
-    ]
-
-
-def test_a_schema_given_as_text_is_shown_as_it_is(ask: Ask) -> None:
-    """Its author may have said more than names and types."""
-    seen: list[JudgeRequest] = []
-
-    def remember(request: JudgeRequest) -> float:
-        seen.append(request)
-        return 0.5
-
-    schema = "CREATE TABLE t (a int, b int) -- one row for each day"
-    judge = judge_of(remember)
-    ask("SELECT a FROM t", "SELECT b FROM t", judge=judge, schema=schema, evidence="judge")
-    assert [request.schema for request in seen] == [schema]
+    pair = {"generated": "SELECT a FROM t", "expected": "SELECT b FROM t"}
+    more: Any = {"question": "Which b?", "dialect": "postgres"}
+    ask(*pair.values(), judge=judge_of(remember), schema=schema, evidence="judge", **more)
+    assert seen == [JudgeRequest(**pair, schema=shown, **more)]
 
 
 def test_the_best_of_several_accepted_queries_counts(ask: Ask) -> None:
@@ -713,14 +673,6 @@ def test_odd_tokens_of_a_strange_judge_lose_no_verdict(
     assert (result.error.kind if result.error else None) == kind
     assert result.cost_usd is None
     assert "many" not in str(result.usage)
-
-
-def test_without_a_judge_an_undecided_pair_is_no_guess(ask: Ask) -> None:
-    """The failure is the instrument's, and its message says what to pass."""
-    result = ask("SELECT a FROM t", "SELECT b FROM t")
-    assert (result.score, result.method) == (0.0, None)
-    assert failure(result.error) == "instrument: no_judge"
-    assert "pass judge=" in result.error.message
 
 
 NO_DIALECT = (

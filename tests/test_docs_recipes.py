@@ -215,12 +215,14 @@ def test_a_suite_fails_for_what_it_lost_alone(
     (tmp_path / "conftest.py").write_text(text, encoding="utf-8")
     (tmp_path / "test_suite.py").write_text(SUITE, encoding="utf-8")
     command = ("-m", "pytest", "-q", "-p", "no:cacheprovider", "test_suite.py")
+    printed = ""
     for passed, option, code in (("3", "--store-baseline", 0), ("3", "", 0), ("1", "", 1)):
         monkeypatch.setenv("PASSED", passed)
         run = _run(*command, *filter(None, [option]), folder=tmp_path)
         assert run.returncode == code, run.stdout + run.stderr
-        assert f"{8 * (4 - int(passed))} failed, {8 * int(passed)} passed" in run.stdout
-    assert "the current run regressed: pass@1 -0.500" in run.stdout
+        printed = run.stdout
+        assert f"{8 * (4 - int(passed))} failed, {8 * int(passed)} passed" in printed
+    assert "the current run regressed: pass@1 -0.500" in printed
 
 
 def test_the_gate_opens_and_closes(tmp_path: Path) -> None:

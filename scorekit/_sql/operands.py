@@ -65,7 +65,7 @@ def misfit(
     query is given where it is known.
     """
     if reading is not None and not sure:
-        return min(faults_of(reading, dialect, schema), default=None)
+        return min(faults_of(reading, (dialect,), schema), default=None)
     planner = Planner(schema, dialect)
     names = read_names(tree, planner)
     if names.refused:
@@ -76,10 +76,16 @@ def misfit(
     return min((fault for part in parts for fault in faults(part)), default=None)
 
 
-def faults_of(reading: Reading, dialect: str, schema: SqlSchema | None) -> Iterator[str]:
-    """Yield what speaks against a query that can be read."""
-    planner = Planner(schema, dialect, reading.derived)
-    return (fault for part in {*walk(reading.query)} for fault in planner.faults(part))
+def faults_of(
+    reading: Reading, dialects: Iterable[str], schema: SqlSchema | None
+) -> Iterator[str]:
+    """Yield what speaks against a query that can be read, in each of some databases."""
+    parts = {*walk(reading.query)}
+    queries = [part for part in parts if isinstance(part, Query)]
+    for dialect in dialects:
+        planner = Planner(schema, dialect, reading.derived)
+        for part in parts if planner.of_kinds else queries:
+            yield from planner.faults(part)
 
 
 def not_run(sql: str, dialect: str | None, schema: SqlSchema | None) -> str | None:

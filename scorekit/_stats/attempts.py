@@ -61,7 +61,7 @@ def worth_over_shares(k: int) -> Floats:
 
 
 def g_pass(n: Counts, c: Counts, k: int, worths: Sequence[Floats]) -> list[PerTask]:
-    """Estimate what *k* attempts at each task are worth, by the number of them that succeed."""
+    """Estimate the score of *k* attempts at each task, from the number of them that succeed."""
     tasks = list(zip(n.tolist(), c.tolist(), strict=True))
     places = {task: place for place, task in enumerate(dict.fromkeys(tasks))}
     row_of = np.array([places[task] for task in tasks], dtype=np.intp)
@@ -89,7 +89,7 @@ def majority(tasks: Sequence[Votes], k: int) -> PerTask:
 def carry_through_binomial(
     ends: tuple[float, float], k: int, worth: Floats
 ) -> tuple[float, float, str]:
-    """Return what *k* attempts are worth at both ends of a success rate."""
+    """Return the score of *k* attempts at both ends of a success rate."""
     from scipy.special import betainc
 
     steps, i = np.diff(worth), np.arange(1, k + 1)
@@ -107,7 +107,7 @@ def _weights(n: int, k: int) -> Floats:
 
 
 def _best(scores: Floats, k: int) -> tuple[float, float]:
-    """Return the expected best and what it lacks of 1; rounding must not leave the scores."""
+    """Return the expected best, and 1 minus it; rounding must not leave the scores."""
     weights = _weights(scores.size, k)
     low, high = float(scores[0]), float(scores[-1])
     best, lack = math.fsum(weights * scores), math.fsum(weights * (1.0 - scores))
@@ -137,7 +137,7 @@ def _total(terms: Floats) -> float:
 
 
 def _worth(least: int, chances: Floats, worths: Sequence[Floats]) -> list[tuple[float, float]]:
-    """Return what successes of such chances are worth on average, and what that lacks of 1."""
+    """Return the mean score of successes that have these chances, and 1 minus it."""
     pairs: list[tuple[float, float]] = []
     for worth in worths:
         own = worth[least : least + chances.size]

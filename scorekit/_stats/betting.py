@@ -127,7 +127,7 @@ def boundary(squares: Floats, confidence_level: float) -> Floats:
 
 
 class Course(NamedTuple):
-    """How a run goes that is looked at until it is decided, or at its end."""
+    """The course of a run that is looked at until it is decided or ends."""
 
     power: float
     """Chance that a mean of 0 is refuted on the way."""

@@ -19,10 +19,10 @@ Groups: TypeAlias = NDArray[np.int64]
 
 
 def grouped_error(values: Floats, groups: Groups) -> float:
-    """Return `clustered_stderr`; 0 for a single group, which tells nothing, and for noise."""
+    """Return `clustered_stderr`; 0 for a single group, which has no spread, and for noise."""
     return clustered_stderr(values, groups, noise=DECIMAL_NOISE) or 0.0
 
 
 def joint_reach(first: float, second: float, shared: float) -> float:
-    """Return how far two parts reach together; *shared* is twice their correlation."""
+    """Return the half-width of the sum of two parts; *shared* is twice their correlation."""
     return math.sqrt(max(first * first + second * second - shared * first * second, 0.0))

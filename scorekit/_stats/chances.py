@@ -213,7 +213,7 @@ def _gathered_deltas(n: Floats, c: Floats, k: float) -> Floats:
 
 
 def _deltas(x: Floats) -> Floats:
-    """Return what Stirling's formula lacks, from 16 on by his series, to the last bit."""
+    """Return the error of Stirling's formula, from 16 on by its series, to the last bit."""
     y = 1.0 / np.maximum(x, len(_DELTAS))
     z = y * y
     tail = 1 / 1260 - z * (1 / 1680 - z * (1 / 1188 - z * (691 / 360360)))

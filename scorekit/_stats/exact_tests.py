@@ -35,7 +35,7 @@ def at_least(n_heads: int, n_tails: int) -> float:
 @lru_cache(maxsize=4096)
 def drop_p_value(n_first: int, c_first: int, n_second: int, c_second: int) -> float:
     """
-    Return the chance of so few successes in the second of two groups, or fewer, were they alike.
+    Return the chance of so few successes, or fewer, in the second of two groups that are alike.
 
     One-sided Fisher: given all successes, those in the second group are hypergeometric.  Where
     integers would grow long their weights come from each other by ratios, in logarithms, and not
@@ -77,7 +77,7 @@ def fall_p_value(before: Scores, after: Scores) -> float:
 
 def permutation_p_value(before: Scores, after: Scores) -> float:
     """
-    Return the chance of so low a mean in the second of two groups of means, were they alike.
+    Return the chance of so low a mean in the second of two groups of means that are alike.
 
     Of more than `ALL_SUBSETS` means the grid spans from the lowest to the highest.
     """

@@ -79,7 +79,7 @@ class Fit:
         return mean, self._log_likelihood(mean, rho)
 
     def _slope(self, mean: float, rho: float) -> float:
-        """Return the derivative by the mean, times mean and one less it."""
+        """Return the derivative by the mean, times the mean and times 1 minus it."""
         (passes, fails, _), rest, j = self._more, 1.0 - rho, self._j
         up = passes[0] + float((passes[1:] * mean * rest / (mean * rest + j * rho)).sum())
         back = 1.0 - mean

@@ -16,7 +16,7 @@ FAR = 9.0
 
 
 def least_tasks(confidence_level: float) -> int:
-    """Return the tasks from which on a p value of ``2 ** -n`` is small enough."""
+    """Return the least number of tasks *n* at which a p value of ``2 ** -n`` is small enough."""
     return max(2, math.ceil(-math.log2((1.0 - confidence_level) / 2.0) - 1e-9))
 
 

@@ -1,4 +1,4 @@
-"""Ratios of means, and what they can be."""
+"""Ratios of means, and their bounds."""
 
 from __future__ import annotations
 

@@ -43,7 +43,7 @@ _PASS_AT_K = re.compile(r"pass@([1-9]\d{0,8})")
 
 class Side(ReportScores):
     """
-    One run: the scores of each suite, and what only an instrument's failure is known of.
+    One run: the scores of each suite, and the cases where a judge or validator failed.
 
     *ends* has the cases without a score too.
     """

@@ -8,7 +8,7 @@ WHEN), NULL and false are one.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from itertools import product
 from typing import Final, TypeVar
@@ -117,6 +117,8 @@ from scorekit._sql.tree import (
 )
 
 ONE: Final = integer(1)
+ZERO: Final = integer(0)
+ROWS: Final = Aggregate("count")
 _N = TypeVar("_N", bound=Node)
 
 
@@ -912,7 +914,7 @@ def without_self_joins(select: Select, view: View) -> Node | None:
 @rule("EXISTS to join", Select)
 def joins_for_exists(select: Select, view: View) -> Node | None:
     """A row for which EXISTS finds at most one row is there once in the join with that, and how
-    often it is there does not matter where repeated rows do not.
+    often it is there does not matter where repeated rows do not, or where keys are counted.
     """
     rows = view.rows_of(select)
     for condition, rest in each_condition(select):
@@ -920,9 +922,23 @@ def joins_for_exists(select: Select, view: View) -> Node | None:
         if not isinstance(inner, Select) or not inner.plain:
             continue
         arm = Arm(inner.tables, inner.where)
-        if not repeats(select, view) or rows.at_most_one(arm):
+        if rows.at_most_one(arm):
             return inner_for_arm(rest, arm, select.tables)
+        once = _without_repeats(rest, view)
+        if once is not None:
+            return inner_for_arm(once, arm, select.tables)
     return None
+
+
+def _without_repeats(select: Select, view: View) -> Select | None:
+    """Return a SELECT to which repeated rows do not matter: what counts rows may count a key."""
+    if not repeats(select, view):
+        return select
+    aggregates = aggregates_in(select)
+    key = _only_key(select, view) if aggregates else []
+    if len(key) != 1 or not all(agg == ROWS or is_blind(agg) for agg in aggregates):
+        return None
+    return of_groups(select, {ROWS: Aggregate("count", *key, distinct=True)})
 
 
 # Derived tables.
@@ -1029,7 +1045,7 @@ def without_rows(select: Select, view: View) -> Node | None:
     if select.keys is not None or not select.aggregates:
         return empty(len(select.outputs))
     new: dict[Aggregate, Scalar] = {
-        agg: integer(0) if agg.function == "count" else NULL for agg in aggregates_in(select)
+        agg: ZERO if agg.function == "count" else NULL for agg in aggregates_in(select)
     }
     nothing = of_groups(select, new)
     return Select((), nothing.having, outputs=nothing.outputs)
@@ -1159,7 +1175,7 @@ def _of_one_row(agg: Aggregate, rows: Rows) -> Scalar | None:
         # spelling: of what is never NULL the CASE below is 1, too
         if this is None or rows.never_null(this):
             return ONE
-        return Case((When(IsNull(this), integer(0)),), ONE)
+        return Case((When(IsNull(this), ZERO),), ONE)
     loose = rows.view.dialect in LOOSE_TYPES
     if this is None or agg.function in ("min", "max"):
         # what SQLite compares to a column it converts, but not what it compares to an aggregate
@@ -1367,26 +1383,32 @@ def single_aggregates(node: ScalarQuery, view: View) -> Node | None:
     if output.function == "count":
         one = [Not(IsNull(output.operand))] if output.operand is not None else []
         those = and_where(attrs.evolve(query, outputs=()), one)
-        return Case((When(Exists(those), ONE),), integer(0))
+        return Case((When(Exists(those), ONE),), ZERO)
     single = ScalarQuery(attrs.evolve(query, outputs=(unconverted(value),)))
     return As(value.type, single) if isinstance(value, As) else single
 
 
 @rule("condition of a subquery known around it removed", Select)
 def known_around(select: Select, view: View) -> Node | None:
-    """What a subquery asks of the row around it is true of each such row."""
-    rows = None
-    for output in select.outputs:
-        for scalar in outermost(output, ScalarQuery):
-            query = scalar.query
+    """What a subquery asks of the row around it is true of each row that it is asked of, or is
+    not, as a column is never NULL there.
+    """
+    conditions = conjuncts(select.where)
+    for part in (*select.outputs, *conditions):
+        for query in outermost(part, Query):
             if not isinstance(query, Select):
                 continue
             own = local_sources(query.tables)
+            rows = view.rows(select.tables, (c for c in conditions if c is not part))
             for condition in conjuncts(query.where):
-                rows = rows or view.rows_of(select)
-                if condition.sources and not uses(condition, own) and rows.implies(condition):
+                # spelling: of other conditions nothing is known here
+                if not uses(condition, own) and rows.implies(condition):
                     kept = conjunction(c for c in conjuncts(query.where) if c != condition)
                     return replaced(select, {query: attrs.evolve(query, where=kept)})
+                for test in outermost(condition, IsNull):
+                    # spelling: of other tests nothing is known here
+                    if not uses(test, own) and rows.never_null(test.operand):
+                        return replaced(select, {query: replaced(query, {test: FALSE})})
     return None
 
 
@@ -1710,10 +1732,53 @@ def extremes_for_first(node: Comparison, view: View) -> Node | None:
     return None
 
 
+@rule("redundant EXISTS removed", Select)
+def asked_by_value(select: Select, view: View) -> Node | None:
+    """Of no rows a count is 0 and another aggregate NULL; where the other conditions are not true
+    of that, there are rows, and what is compared with them is not NULL.
+    """
+    for condition, rest in each_condition(select):
+        query = condition.query if isinstance(condition, Exists) else None
+        if isinstance(query, Select):
+            new = values_of_nothing(query, (rest.where,))
+        else:
+            new = _without_rows(
+                (rest.where,), lambda those, c=condition: c in _compared_outside(those)
+            )
+        if new and view.rows_of(attrs.evolve(rest, where=replaced(rest.where, new))).none():
+            return rest
+    return None
+
+
+def values_of_nothing(those: Select, parts: Iterable[Node]) -> dict[Scalar, Scalar]:
+    """Return what is computed of *those* rows in some expressions if there are none."""
+    form = with_canonical_names(attrs.evolve(those, outputs=()))
+    width = len(those.tables)
+    return _without_rows(
+        parts, lambda one: len(one.tables) == width and with_canonical_names(one) == form
+    )
+
+
+def _without_rows(
+    parts: Iterable[Node], are_none: Callable[[Select], bool]
+) -> dict[Scalar, Scalar]:
+    """Return what EXISTS and aggregates are in some expressions if certain rows are none."""
+    found: dict[Scalar, Scalar] = {}
+    for part in parts:
+        for scalar in found_in(part, ScalarQuery):
+            read = value_over(scalar)
+            if read is not None and are_none(read[0]):
+                found[scalar] = ZERO if read[1].function == "count" else NULL
+        for test in found_in(part, Exists):
+            if isinstance(test.query, Select) and test.query.plain and are_none(test.query):
+                found[test] = FALSE
+    return found
+
+
 @rule("row that is there anyway", Select)
 def found_rows(select: Select, view: View) -> Node | None:
     """EXISTS need not ask for a row that is another one of the query, or that another EXISTS
-    finds.
+    finds, but that what is compared with it is not NULL.
     """
     conditions = conjuncts(select.where)
     for output in () if select.keys or select.aggregates else select.outputs:
@@ -1725,22 +1790,22 @@ def found_rows(select: Select, view: View) -> Node | None:
         query = condition.query if isinstance(condition, Exists) else None
         if not isinstance(query, Select):
             continue
-        others = conjuncts(rest.where)
+        others = [*conjuncts(rest.where), *_compared_outside(query)]
         around = [(select.tables, others)]
-        for other in others:
+        for other in conjuncts(rest.where):
             there = other.query if isinstance(other, Exists) else None
             if isinstance(there, Select) and there.plain:
                 both = [*(c for c in others if c != other), *conjuncts(there.where)]
                 around.append(((*select.tables, *there.tables), both))
         if any(_witness(query, *one, view) for one in around):
-            return rest
+            return and_where(rest, others)
     return None
 
 
 def _only_key(select: Select, view: View) -> list[Column]:
     """Return the key of the only table of a SELECT, if it is a base table with one."""
-    table, *others = select.tables
-    if others or not isinstance(table, Scan):
+    (table,) = select.tables if len(select.tables) == 1 else (None,)
+    if not isinstance(table, Scan):
         return []
     key = [Column(table.source, name) for name in view.key(table.source) or ()]
     return key if all(view.never_null(one, select.tables) for one in key) else []
@@ -1778,7 +1843,7 @@ def extreme_rows(select: Select, view: View) -> Node | None:
             those, agg = value_over(value) or (None, None)
             if those is None or agg is None or agg.function not in ("min", "max"):
                 continue
-            known = (*conjuncts(rest.where), Not(IsNull(other)))
+            known = (*conjuncts(rest.where), Not(IsNull(other)), *_compared_outside(those))
             found, operand = _witness(those, select.tables, known, view), agg.operand
             if found is None or operand is None:
                 continue
@@ -1801,6 +1866,18 @@ def _is_two(count: tuple[str, Select, Aggregate, int] | None) -> bool:
     return count is not None and (count[0], count[2], count[3]) == (">=", Aggregate("count"), 2)
 
 
+def _compared_outside(found: Select) -> list[Scalar]:
+    """Return that nothing around a query is NULL with which it compares all rows that it finds."""
+    own = local_sources(found.tables)
+    sides = (
+        side
+        for condition in conjuncts(found.where)
+        if isinstance(condition, Comparison)
+        for side in (condition.left, condition.right)
+    )
+    return [Not(IsNull(side)) for side in sides if not uses(side, own)]
+
+
 def _witness(
     found: Select, tables: Iterable[Table], known: Iterable[Scalar], view: View
 ) -> dict[Source, Source] | None:
@@ -1819,34 +1896,6 @@ def _witness(
         if rows.imply_all(conjuncts(replaced(found.where, new))):
             return new
     return None
-
-
-@rule("redundant EXISTS removed", Select)
-def asked_by_value(select: Select, view: View) -> Node | None:
-    """Of no rows a count is 0 and another aggregate NULL; where the other conditions are not true
-    of that, there are rows.
-    """
-    for condition, rest in each_condition(select):
-        if not isinstance(condition, Exists) or not isinstance(condition.query, Select):
-            continue
-        new = values_of_nothing(condition.query, (rest.where,))
-        if new and view.rows_of(attrs.evolve(rest, where=replaced(rest.where, new))).none():
-            return rest
-    return None
-
-
-def values_of_nothing(those: Select, parts: Iterable[Node]) -> dict[Scalar, Scalar]:
-    """Return what aggregates over *those* rows in some expressions are if there are none."""
-    found: dict[Scalar, Scalar] = {}
-    form = None
-    for part in parts:
-        for scalar in found_in(part, ScalarQuery):
-            read = value_over(scalar)
-            if read is not None and len(read[0].tables) == len(those.tables):
-                form = form or with_canonical_names(attrs.evolve(those, outputs=()))
-                if with_canonical_names(read[0]) == form:
-                    found[scalar] = integer(0) if read[1].function == "count" else NULL
-    return found
 
 
 @rule("CASE of a subquery without rows removed", Case, Function)
@@ -1888,7 +1937,8 @@ def exists_for_having(select: Select, view: View) -> Node | None:
     for part in conjuncts(select.having):
         new: dict[Aggregate, Scalar] = {}
         for agg in aggregates_of(part):
-            copy = view.copied(Select(select.tables, select.where, outputs=(*select.keys, agg)))
+            outputs = (*select.keys, _as_count(agg))
+            copy = view.copied(Select(select.tables, select.where, outputs=outputs))
             *theirs, value = copy.outputs
             same = map(partial(same_value, rows), theirs, select.keys)
             new[agg] = ScalarQuery(and_where(attrs.evolve(copy, outputs=(value,)), same))
@@ -1900,6 +1950,14 @@ def exists_for_having(select: Select, view: View) -> Node | None:
             asked = rows_asked
         found.append(asked)
     return and_where(attrs.evolve(select, having=TRUE), found)
+
+
+def _as_count(agg: Aggregate) -> Aggregate:
+    """Return a sum of ones and zeros over a group, which has a row, as a count of the ones."""
+    one = agg.operand if agg.function == "sum" and not agg.distinct else None
+    if not isinstance(one, Case) or [when.value for when in one.whens] != [ONE]:
+        return agg
+    return Aggregate("count", attrs.evolve(one, default=NULL)) if one.default == ZERO else agg
 
 
 @rule("values of its own groups to GROUP BY", Select)
@@ -2136,6 +2194,24 @@ def as_distinct(query: Query) -> Query:
     if isinstance(query, SetOperation) and (query.distinct or query.operator == "union"):
         return attrs.evolve(query, distinct=True)
     return SetOperation("union", distinct=True, arms=(query,))
+
+
+@rule("UNION arms over the same tables merged", SetOperation)
+def merged_arms(query: SetOperation, _: View) -> Node | None:
+    """A row is in a union of arms that differ in WHERE only if it meets one of these."""
+    if query.operator != "union" or not query.distinct:
+        return None
+    merged: dict[Node, Select] = {}
+    for arm in query.arms:
+        if not isinstance(arm, Select) or arm.aggregates or is_open(arm):
+            return None
+        alike = with_canonical_names(attrs.evolve(arm, where=TRUE, distinct=False))
+        first = merged.setdefault(alike, arm)
+        if first is not arm:
+            names = dict(zip(*(local_sources(one.tables) for one in (arm, first)), strict=True))
+            either = Or((first.where, replaced(arm.where, names)))
+            merged[alike] = attrs.evolve(first, where=either)
+    return attrs.evolve(query, arms=tuple(merged.values()))
 
 
 @rule("INTERSECT or EXCEPT to EXISTS", SetOperation)
