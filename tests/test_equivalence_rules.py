@@ -1158,6 +1158,8 @@ NEAR: dict[str, Sequence[str]] = {
         "SELECT a, COUNT(*) FROM n GROUP BY a HAVING MAX(b) > 1",
         "SELECT a FROM n GROUP BY a HAVING MAX(b) > 1 AND SUM(b) > 1",
         "SELECT d_id FROM e GROUP BY d_id HAVING COUNT(*) > 2",
+        "SELECT x FROM v GROUP BY x HAVING CAST(x AS CHAR(9)) = '1' AND MAX(boss) > 1",
+        "mysql any: SELECT t FROM v GROUP BY t HAVING MAX(boss) > LENGTH(t)",
     ],
     "values of its own groups to GROUP BY": [
         "mysql any: SELECT DISTINCT c, LENGTH(c), (SELECT COUNT(*) FROM n x WHERE x.c = n.c) FROM n WHERE c IS NOT NULL",

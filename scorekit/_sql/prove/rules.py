@@ -1932,6 +1932,9 @@ def exists_for_having(select: Select, view: View) -> Node | None:
         return None
     if any(map(has_aggregate, select.outputs)):
         return None
+    exact = [key for key in select.keys if view.exact(key, select.tables)]
+    if not looks_at(outside_aggregates(select.having), select.keys, exact):
+        return None
     rows = view.rows_of(select)
     found: list[Scalar] = []
     for part in conjuncts(select.having):
