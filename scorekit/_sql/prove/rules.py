@@ -1981,10 +1981,10 @@ def groups_for_values(select: Select, view: View) -> Node | None:
     ]
     for scalar in dict.fromkeys(one for part in parts for one in found_in(part, ScalarQuery)):
         read = value_over(scalar)
-        its = local_sources(read[0].tables) if read is not None else []
-        if read is None or [one.table for one in its] != [one.table for one in own]:
+        tables = read[0].tables if read is not None else ()
+        names = dict(zip(local_sources(tables), own, strict=False))
+        if read is None or tuple(replaced(one, names) for one in tables) != select.tables:
             continue
-        names = dict(zip(its, own, strict=True))
         rows = view.rows(select.tables, base)
         keys = {c: _own_key(c, names, rows) for c in conjuncts(read[0].where)}
         known = frozenset(key for key in keys.values() if key is not None)
