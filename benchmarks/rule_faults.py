@@ -148,13 +148,13 @@ def _own(name: str, functions: dict[str, ast.FunctionDef]) -> set[str]:
     return found
 
 
-def faults() -> Iterator[Fault]:
-    """Yield all faults; one in a helper is one of each rule that needs it."""
+def faults(only: str | None = None) -> Iterator[Fault]:
+    """Yield all faults, or those of one rule; in a helper it is one of each rule that needs it."""
     tree = ast.parse(SOURCE)
     functions = {one.name: one for one in tree.body if isinstance(one, ast.FunctionDef)}
     rules = {name: getattr(right, name) for name in functions}
     for name, rule in rules.items():
-        if not isinstance(rule, Rule):
+        if not isinstance(rule, Rule) or only not in {None, rule.name}:
             continue
         for needed in sorted(_own(name, functions)):
             place = tree.body.index(functions[needed])
@@ -193,8 +193,8 @@ def main() -> int:
     tested: dict[str, Examined] = {}
     n_noticed, n_missed, n_excused, slowest = 0, 0, 0, 0.0
     marks = {i for i, line in enumerate(LINES, 1) if MARK in line}
-    for i, fault in enumerate(faults()):
-        if given.rule not in (None, fault.rule) or i % given.every:
+    for i, fault in enumerate(faults(given.rule)):
+        if i % given.every:
             continue
         if fault.rule not in tested:
             tested = {fault.rule: Examined(fault.rule)}

@@ -684,27 +684,25 @@ def outer_for_full_joins(select: Select, view: View) -> Node | None:
     something of a column that NULL does not pass; or a foreign key finds all rows of that side.
     """
     for table in select.tables:
-        if not isinstance(table, FullJoin):
-            continue
-        sides = table.first, table.second
-        kept = [
-            _refused(side, select, view)
-            or _always_matches(
-                Select(one.tables, one.condition),
-                Arm(side.tables, conjunction((side.condition, table.condition))),
-                view,
-            )
-            for side, one in (sides, sides[::-1])
-        ]
-        if not any(kept):
-            continue
-        rest = [other for other in select.tables if other is not table]
-        # rows of `first` stay, with those of `second` where there are any
-        first, second = sides if kept[0] else sides[::-1]
-        arm = Arm(second.tables, conjunction((second.condition, table.condition)))
-        left = LeftJoins(first.tables, (arm,))
-        return and_where(with_tables(select, (*rest, left)), conjuncts(first.condition))
+        sides = _sides(table)
+        for (kept, arm), (other, back) in zip(sides, sides[::-1], strict=True):
+            found = _always_matches(Select(other.tables, other.condition), back, view)
+            if found or _refused(kept, select, view):
+                rest = [one for one in select.tables if one is not table]
+                left = LeftJoins(kept.tables, (arm,))
+                return and_where(with_tables(select, (*rest, left)), conjuncts(kept.condition))
     return None
+
+
+def _sides(table: Table) -> list[tuple[Arm, Arm]]:
+    """Return either side of a full join, with the other one as what it is joined to."""
+    if not isinstance(table, FullJoin):
+        return []
+    both = table.first, table.second
+    return [
+        (kept, Arm(other.tables, conjunction((other.condition, table.condition))))
+        for kept, other in (both, both[::-1])
+    ]
 
 
 @rule("full join to UNION ALL", Select)
@@ -718,11 +716,10 @@ def apart_for_full_join(select: Select, view: View) -> Node | None:
         if isinstance(table, FullJoin):
             rest = [other for other in select.tables if other is not table]
             arms: list[Select] = []
-            for first, second in ((table.first, table.second), (table.second, table.first)):
-                arm = Arm(second.tables, conjunction((second.condition, table.condition)))
-                tables = (*rest, *first.tables)
-                whole = and_where(with_tables(select, tables), conjuncts(first.condition))
-                arms += left_apart(whole, arm, tables, view)
+            for kept, arm in _sides(table):
+                alone = with_tables(select, (*rest, *kept.tables))
+                whole = and_where(alone, conjuncts(kept.condition))
+                arms += left_apart(whole, arm, whole.tables, view)
             matched, first_alone, _, second_alone = arms
             return SetOperation("union", False, (matched, first_alone, second_alone))  # noqa: FBT003
     return None
@@ -1935,6 +1932,9 @@ def exists_for_having(select: Select, view: View) -> Node | None:
         return None
     if any(map(has_aggregate, select.outputs)):
         return None
+    exact = [key for key in select.keys if view.exact(key, select.tables)]
+    if not looks_at(outside_aggregates(select.having), select.keys, exact):
+        return None
     rows = view.rows_of(select)
     found: list[Scalar] = []
     for part in conjuncts(select.having):
@@ -1981,10 +1981,10 @@ def groups_for_values(select: Select, view: View) -> Node | None:
     ]
     for scalar in dict.fromkeys(one for part in parts for one in found_in(part, ScalarQuery)):
         read = value_over(scalar)
-        its = local_sources(read[0].tables) if read is not None else []
-        if read is None or [one.table for one in its] != [one.table for one in own]:
+        tables = read[0].tables if read is not None else ()
+        names = dict(zip(local_sources(tables), own, strict=False))
+        if read is None or tuple(replaced(one, names) for one in tables) != select.tables:
             continue
-        names = dict(zip(its, own, strict=True))
         rows = view.rows(select.tables, base)
         keys = {c: _own_key(c, names, rows) for c in conjuncts(read[0].where)}
         known = frozenset(key for key in keys.values() if key is not None)
