@@ -517,6 +517,7 @@ FIRING: dict[str, Sequence[str]] = {
         "SELECT id, EXISTS (SELECT 1 FROM n WHERE n.a = d.id AND n.a > 1) FROM d WHERE NOT EXISTS (SELECT 1 FROM n, e WHERE n.a = d.id AND e.pay = n.a)",
         "SELECT id FROM d WHERE NOT EXISTS (SELECT 1 FROM n, n x WHERE n.a = d.size AND x.b > 1)",
         "SELECT id FROM e WHERE NOT EXISTS (SELECT 1 FROM n, n x WHERE n.a = e.pay AND (x.a = n.a OR x.a IS NULL AND n.a IS NULL) AND n.b < x.b)",
+        "SELECT id, EXISTS (SELECT 1 FROM n WHERE n.a = d.id AND (d.size > 1 OR d.size < 0)) FROM d",
     ],
     "aggregates of a subquery taken apart": [
         "SELECT id, (SELECT MAX(pay) - MIN(pay) FROM e WHERE e.boss = d.id) FROM d",
@@ -537,6 +538,10 @@ FIRING: dict[str, Sequence[str]] = {
         "SELECT DISTINCT (SELECT size FROM d WHERE d.id = e.boss AND d.size > e.rank) FROM e",
         "SELECT rank, COUNT(*) FROM e WHERE (SELECT size FROM d WHERE d.id = e.boss) > 1 GROUP BY rank",
         "SELECT n.a, e.pay, (SELECT size FROM d WHERE d.id = e.boss) FROM n LEFT JOIN e ON e.id = n.a",
+        "sqlite: SELECT id, (SELECT size + 1 FROM d WHERE d.id = e.boss) FROM e",
+        "sqlite: SELECT id, (SELECT CASE WHEN size > 1 THEN 2 END FROM d WHERE d.id = e.boss) FROM e",
+        "sqlite: SELECT id, (SELECT size + e.rank FROM d WHERE d.id = 1) FROM e",
+        "sqlite: SELECT (SELECT d.size FROM d WHERE d.id = e.boss AND d.size > w.b) FROM e LEFT JOIN n ON n.a = e.pay, n w",
     ],
     "grouped derived table to scalar subqueries": [
         "SELECT e.id, x.m, x.k FROM e, (SELECT MAX(a) AS m, COUNT(*) AS k FROM n) x",
@@ -576,6 +581,11 @@ FIRING: dict[str, Sequence[str]] = {
         "SELECT id FROM d WHERE (SELECT COUNT(DISTINCT n.a) FROM n WHERE n.b = d.id AND n.a IN (1, 2)) = 2",
         "SELECT id FROM d WHERE (SELECT COUNT(*) FROM e WHERE e.id IN (1, 2) AND e.boss = d.id) >= 2",
         "postgres sqlite: SELECT id FROM d WHERE (SELECT COUNT(DISTINCT v.u) FROM v WHERE v.boss = d.id AND v.u IN ('x', 'y')) = 2",
+        "sqlite any: SELECT id, 1 + (SELECT COUNT(*) FROM n WHERE n.a = d.size) < 2 FROM d",
+        "sqlite any: SELECT id, 2 > (SELECT COUNT(*) FROM n WHERE n.a = d.size) + 1 FROM d",
+        "sqlite any: SELECT id FROM d WHERE (SELECT COUNT(DISTINCT n.a) FROM n WHERE (n.a = 1 OR 2 = n.a) AND n.b = d.id) + 1 = 3",
+        "sqlite any: SELECT id, 0 < (SELECT COUNT(a) FROM n WHERE n.b = d.size) FROM d",
+        "sqlite any: SELECT id, 0 = (SELECT COUNT(a) FROM n WHERE n.b = d.size) FROM d",
     ],
     "row that is there anyway": [
         "SELECT a FROM n WHERE EXISTS (SELECT 1 FROM n x WHERE x.a = n.a)",
@@ -589,12 +599,14 @@ FIRING: dict[str, Sequence[str]] = {
         "SELECT id FROM d WHERE (SELECT COUNT(*) FROM e WHERE e.boss = d.id) > 1",
         "SELECT id FROM e WHERE pay > 1 AND 2 <= (SELECT COUNT(*) FROM e x WHERE x.rank = e.rank)",
         "SELECT id FROM d WHERE 1 + (SELECT COUNT(*) FROM e WHERE e.boss = d.id) >= 3",
+        "sqlite: SELECT e.id FROM e LEFT JOIN n ON n.a = e.pay WHERE (SELECT COUNT(*) FROM e x WHERE x.boss = e.boss) > 1",
     ],
     "least or greatest value to NOT EXISTS": [
         "SELECT id FROM e WHERE pay = (SELECT MAX(x.pay) FROM e x WHERE x.boss = e.boss)",
         "SELECT a FROM n WHERE b = (SELECT MAX(b) FROM n)",
         "SELECT a FROM n WHERE a = (SELECT MIN(x.a) FROM n x WHERE x.b = n.b)",
         "SELECT c FROM n WHERE a > 1 AND a = (SELECT MAX(x.a) FROM n x WHERE x.a > 0)",
+        "sqlite: SELECT n.a FROM n, e LEFT JOIN d ON d.id = e.boss WHERE n.b = (SELECT MAX(b) FROM n)",
     ],
     "first value of an order to MIN or MAX": [
         "SELECT id FROM e WHERE pay = (SELECT b FROM n ORDER BY b DESC LIMIT 1)",
@@ -613,6 +625,8 @@ FIRING: dict[str, Sequence[str]] = {
         "SELECT id, CASE WHEN EXISTS (SELECT 1 FROM n WHERE n.a = d.size) THEN (SELECT COUNT(*) FROM n WHERE n.a = d.size) ELSE 0 END FROM d",
         "SELECT id, COALESCE(CASE WHEN size > 1 THEN (SELECT COUNT(*) FROM n WHERE n.a = d.size) END, 1) FROM d",
         "SELECT id, CASE WHEN EXISTS (SELECT 1 FROM n WHERE n.a = d.size) THEN (SELECT MAX(n.b) FROM n WHERE n.a = d.size) + 1 END FROM d",
+        "sqlite: SELECT id, CASE WHEN TRUE THEN size ELSE 0 END FROM d",
+        "sqlite: SELECT id, CASE WHEN EXISTS (SELECT 1 FROM n WHERE n.a = d.size) THEN CASE WHEN (SELECT MAX(n.b) FROM n WHERE n.a = d.size) > 1 THEN 2 END END FROM d",
     ],
     "HAVING to EXISTS": [
         "SELECT a FROM n GROUP BY a HAVING SUM(CASE WHEN b > 1 THEN 1 ELSE 0 END) > 0",
@@ -1061,6 +1075,8 @@ NEAR: dict[str, Sequence[str]] = {
         "SELECT id FROM d WHERE EXISTS (SELECT pay FROM e EXCEPT SELECT a FROM n)",
         "SELECT id FROM d WHERE EXISTS (SELECT 1 FROM n, n x WHERE n.a = d.size AND x.b > n.b)",
         "SELECT id FROM d WHERE EXISTS (SELECT 1 FROM n WHERE n.a = d.size AND n.b > d.id)",
+        "sqlite: SELECT id FROM d WHERE EXISTS (SELECT 1 FROM n WHERE n.a = d.size AND d.id > 1 GROUP BY n.b HAVING COUNT(*) > 1)",
+        "mysql: SELECT id FROM d WHERE EXISTS (SELECT 1 FROM v WHERE v.t = d.name AND REPLACE(v.t, 'X', 'y') = 'y')",
     ],
     "aggregates of a subquery taken apart": [
         "SELECT id, (SELECT MAX(pay) FROM e WHERE e.boss = d.id) FROM d",
@@ -1080,6 +1096,8 @@ NEAR: dict[str, Sequence[str]] = {
         "SELECT id, (SELECT COALESCE(size, 1) FROM d WHERE d.id = e.boss) FROM e",
         "SELECT id, (SELECT size FROM d WHERE d.id = 1) FROM e",
         "SELECT pay, COUNT(*), (SELECT size FROM d WHERE d.id = e.pay) FROM e GROUP BY pay",
+        "sqlite: SELECT id, (SELECT e.rank FROM d WHERE d.id = e.boss) FROM e",
+        "sqlite: SELECT (SELECT e.pay WHERE e.rank > 1) FROM e",
     ],
     "grouped derived table to scalar subqueries": [
         "SELECT e.id, x.m, x.k FROM e, (SELECT MAX(a) AS m, 1 AS k FROM n WHERE b = (SELECT pay FROM e WHERE rank = 1)) x",
@@ -1120,6 +1138,15 @@ NEAR: dict[str, Sequence[str]] = {
         "mysql any: SELECT id FROM d WHERE (SELECT COUNT(DISTINCT v.u) FROM v WHERE v.boss = d.id AND v.u IN ('x', 'X')) = 2",
         "SELECT id FROM d WHERE name < (SELECT MAX(c) FROM n WHERE n.b = d.id)",
         "SELECT rank, COUNT(*) FROM e GROUP BY rank HAVING MAX(pay) < (SELECT MAX(a) FROM n)",
+        "sqlite: SELECT id FROM d WHERE (SELECT COUNT(*) FROM e WHERE e.boss = d.id AND (e.id = 1 OR e.id > 2)) = 2",
+        "sqlite: SELECT id FROM d WHERE (SELECT COUNT(*) FROM e WHERE e.boss = d.id AND (e.id = 1 OR e.pay = 2)) = 2",
+        "sqlite: SELECT id FROM d WHERE (SELECT COUNT(*) FROM e WHERE e.boss = d.id AND (e.id = 1 OR e.id = e.pay)) = 2",
+        "sqlite: SELECT id FROM d WHERE (SELECT COUNT(*) FROM e WHERE e.boss = d.id AND e.id IN (1, 1)) = 2",
+        "sqlite: SELECT id FROM d WHERE (SELECT COUNT(*) FROM e WHERE e.boss = d.id AND e.id IN (1, 1.0)) = 2",
+        "sqlite: SELECT id FROM d WHERE (SELECT COUNT(*) FROM e WHERE e.boss = d.id AND e.id IN (1, 2)) >= 0",
+        "sqlite: SELECT id FROM d WHERE (SELECT COUNT(*) FROM n WHERE n.a = d.size) - 1 > 0 OR (SELECT COUNT(*) FROM n WHERE n.a = d.size) + 2 > 2",
+        "postgres: SELECT id FROM d WHERE (SELECT 1 + MAX(a) FROM n) > size",
+        "sqlite: SELECT id, size IN (SELECT a FROM n) FROM d WHERE size BETWEEN 1 AND 2",
     ],
     "row that is there anyway": [
         "SELECT a FROM n WHERE EXISTS (SELECT 1 FROM n x WHERE x.a = n.a OR x.b > n.b)",
@@ -1132,12 +1159,15 @@ NEAR: dict[str, Sequence[str]] = {
         "SELECT id FROM d WHERE (SELECT COUNT(*) FROM n WHERE n.a = d.id) > 1",
         "SELECT id FROM d WHERE (SELECT COUNT(*) FROM e WHERE e.boss = d.id) > 2",
         "SELECT id FROM d WHERE (SELECT COUNT(pay) FROM e WHERE e.boss = d.id) > 1 OR size = 1",
+        "sqlite: SELECT id FROM d WHERE (SELECT COUNT(*) FROM e LEFT JOIN n ON n.a = e.pay WHERE e.boss = d.id) > 1",
+        "sqlite: SELECT id FROM d WHERE (SELECT 2 * COUNT(*) FROM e WHERE e.boss = d.id) > 3",
     ],
     "least or greatest value to NOT EXISTS": [
         "SELECT a FROM n WHERE b = (SELECT MAX(a) FROM n)",
         "SELECT a FROM n WHERE a = (SELECT MIN(x.a) FROM n x WHERE x.b = 1)",
         "SELECT pay FROM e WHERE pay = (SELECT MAX(a) FROM n)",
         "SELECT a FROM n WHERE b = (SELECT SUM(b) FROM n)",
+        "sqlite: SELECT e.pay FROM e WHERE e.id = (SELECT MAX(id) FROM d)",
     ],
     "first value of an order to MIN or MAX": [
         "sqlite mysql: SELECT id FROM e WHERE pay = (SELECT a FROM n ORDER BY a LIMIT 1)",
@@ -1155,6 +1185,7 @@ NEAR: dict[str, Sequence[str]] = {
         "SELECT id FROM e WHERE boss IS NULL AND (SELECT SUM(x.pay) FROM e x WHERE x.boss = e.boss) > 1",
         "SELECT id FROM d WHERE EXISTS (SELECT 1 FROM n WHERE n.a = d.size) AND (SELECT COUNT(*) FROM n WHERE n.a = d.size) < 2",
         "SELECT id FROM d WHERE EXISTS (SELECT 1 FROM n WHERE n.a = d.size) AND (SELECT COUNT(*) FROM n WHERE n.a = d.id) > 2",
+        "sqlite: SELECT id FROM d WHERE EXISTS (SELECT 1 FROM n WHERE n.a = d.size) AND ((SELECT MAX(b) FROM n WHERE n.a = d.size) > 1 OR (SELECT MAX(b) FROM n WHERE n.a = d.size) IS NULL)",
     ],
     "CASE of a subquery without rows removed": [
         "SELECT id, CASE WHEN EXISTS (SELECT 1 FROM n WHERE n.a = d.size) THEN (SELECT COUNT(*) FROM n WHERE n.a = d.size) END FROM d",
@@ -1162,6 +1193,10 @@ NEAR: dict[str, Sequence[str]] = {
         "SELECT id, COALESCE(CASE WHEN size > 1 THEN (SELECT MAX(n.b) FROM n WHERE n.a = d.size) END, 1) FROM d",
         "SELECT id, COALESCE(CASE WHEN size > 1 THEN 1 ELSE 2 END, 1) FROM d",
         "SELECT id, CASE WHEN EXISTS (SELECT 1 FROM n WHERE n.a = d.size) THEN (SELECT COUNT(*) FROM n WHERE n.a = d.size) WHEN size > 1 THEN 1 ELSE 0 END FROM d",
+        "sqlite: SELECT INSTR(CASE WHEN size > 1 THEN 'ab' END, 'a') FROM d",
+        "sqlite: SELECT COALESCE(size, 1), COALESCE(CASE WHEN size > 1 THEN 1 END, size, 0) FROM d",
+        "sqlite: SELECT id, CASE WHEN EXISTS (SELECT 1 FROM n WHERE n.a = d.size) THEN (SELECT MAX(n.b) FROM n WHERE n.a = d.size) ELSE 0 END FROM d",
+        "sqlite: SELECT id, CASE WHEN EXISTS (SELECT 1 FROM n WHERE n.a = d.size) THEN CASE WHEN size > 1 THEN 2 WHEN (SELECT MAX(n.b) FROM n WHERE n.a = d.size) > 1 THEN 3 END END FROM d",
     ],
     "HAVING to EXISTS": [
         "SELECT a FROM n GROUP BY a HAVING SUM(CASE WHEN b > 1 THEN 2 ELSE 0 END) > 0",
