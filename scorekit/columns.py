@@ -6,6 +6,7 @@ import logging
 import re
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
+from itertools import chain
 from typing import Any, Final, NamedTuple, TypeAlias
 
 import attrs
@@ -496,17 +497,15 @@ class _Reader:
             self.join(join, scope, ctes)
         for lateral in tree.args.get("laterals") or ():
             self.source(lateral, scope, ctes)
-        outputs: _Names | None = {}
-        for node in tree.expressions:
-            names = self.output(node, scope, ctes)
-            outputs = None if outputs is None or names is None else outputs | names
+        found = [self.output(node, scope, ctes) for node in tree.expressions]
+        known = [names for names in found if names is not None]
         for clause, value in tree.args.items():
             if clause in ("with_", "from_", "joins", "laterals", "expressions"):
                 continue
             scope.clause = clause
             for node in _nodes(value):
                 self.walk(node, scope, ctes)
-        return outputs
+        return dict.fromkeys(chain.from_iterable(known)) if len(known) == len(found) else None
 
     def output(self, node: exp.Expr, scope: _Scope, ctes: _Ctes) -> _Names | None:
         """Read an item of a SELECT, and return the names that it gives."""

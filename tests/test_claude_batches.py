@@ -529,6 +529,12 @@ def test_any_judge_may_take_many() -> None:
     )
 
 
+def test_a_cache_in_memory_asks_for_many() -> None:
+    """There is nowhere to note what is ordered."""
+    kept = CachedJudge(Many(lambda asked: [0.5] * len(asked)))
+    assert scores(kept.judge_many(requests(2))) == [0.5] * 2
+
+
 @pytest.mark.parametrize("answer", [lambda _: [1.0], lambda _: 1 / 0], ids=["too few", "raises"])
 def test_many_answers_that_are_no_answers(answer: Any) -> None:
     """The run goes on; every pair says that the judge failed."""

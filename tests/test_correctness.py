@@ -823,7 +823,7 @@ def test_what_comes_of_a_judge_left_behind_is_not_logged(
 
 
 @pytest.mark.parametrize(
-    ("failure", "kind", "message"),
+    ("raised", "kind", "message"),
     [
         (JudgeError("overloaded", "529 after 3 tries"), "overloaded", "529 after 3 tries"),
         (ValueError("boom\nsecond line"), "judge_failure", r"boom\nsecond line"),
@@ -831,12 +831,12 @@ def test_what_comes_of_a_judge_left_behind_is_not_logged(
     ],
 )
 def test_a_judge_that_raises_is_a_result(
-    ask: Ask, failure: Exception, kind: str, message: str, caplog: pytest.LogCaptureFixture
+    ask: Ask, raised: Exception, kind: str, message: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     """Score 0.0, the error named, one log record on one line, nothing else stops."""
 
     def judge(_: JudgeRequest) -> Verdict:
-        raise failure
+        raise raised
 
     with caplog.at_level(logging.DEBUG, "scorekit"):
         result = ask("SELECT a FROM t", "SELECT b FROM t", judge=judge_of(judge))

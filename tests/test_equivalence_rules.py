@@ -290,6 +290,9 @@ FIRING: dict[str, Sequence[str]] = {
         "sqlite: SELECT e.id, x.pay, d.name, n.a FROM e LEFT JOIN e x ON x.id = e.id, n LEFT JOIN d ON d.id = n.b",
     ],
     "EXISTS to join": [
+        "SELECT COUNT(e.id) FROM e WHERE EXISTS (SELECT 1 FROM n WHERE n.a = e.pay)",
+        "SELECT COUNT(*) FROM d WHERE EXISTS (SELECT 1 FROM n WHERE n.a = d.size)",
+        "SELECT rank, COUNT(*), MAX(pay) FROM e WHERE EXISTS (SELECT 1 FROM n WHERE n.a = e.pay) GROUP BY rank",
         "SELECT e.id FROM e WHERE EXISTS (SELECT 1 FROM d WHERE d.id = e.boss GROUP BY d.size HAVING COUNT(*) > 1)",
         "SELECT MAX(e.id) FROM e WHERE EXISTS (SELECT 1 FROM n WHERE n.a = e.pay)",
         "SELECT e.id FROM e WHERE EXISTS (SELECT 1 FROM d, d x WHERE x.id = e.pay AND d.id = x.size)",
@@ -455,6 +458,12 @@ FIRING: dict[str, Sequence[str]] = {
         "postgres mysql: SELECT pay FROM e WHERE FALSE UNION ALL SELECT COUNT(*) FROM n WHERE FALSE",
         "SELECT a FROM n UNION ALL SELECT b FROM n UNION ALL SELECT pay FROM e WHERE FALSE",
     ],
+    "UNION arms over the same tables merged": [
+        "SELECT a FROM n WHERE b > 1 UNION SELECT a FROM n WHERE a < 2",
+        "SELECT DISTINCT e.pay FROM e JOIN d ON d.id = e.boss WHERE d.size > 1 UNION SELECT x.pay FROM e x JOIN d y ON y.id = x.boss WHERE x.rank = 1",
+        "SELECT a FROM n WHERE b > 1 UNION SELECT pay FROM e UNION SELECT a FROM n WHERE a IS NULL",
+        "SELECT 1 FROM n WHERE a > 1 GROUP BY b UNION SELECT 1 FROM n WHERE a < 1 GROUP BY b",
+    ],
     "INTERSECT or EXCEPT to EXISTS": [
         "SELECT a FROM n EXCEPT SELECT pay FROM e",
         "SELECT a, b FROM n INTERSECT SELECT pay, rank FROM e",
@@ -522,6 +531,8 @@ FIRING: dict[str, Sequence[str]] = {
         "SELECT id, (SELECT COUNT(*) FROM n WHERE n.a = d.id AND n.a > 1) FROM d",
     ],
     "condition of a subquery known around it removed": [
+        "SELECT id FROM e WHERE boss IS NOT NULL AND NOT EXISTS (SELECT 1 FROM e x WHERE (x.boss = e.boss OR x.boss IS NULL AND e.boss IS NULL) AND x.pay > e.pay)",
+        "SELECT id FROM d WHERE size > 1 AND NOT EXISTS (SELECT 1 FROM n WHERE n.a = d.id AND d.size > 0)",
         "SELECT id, (SELECT COUNT(*) FROM n WHERE n.a = d.id AND d.id > 1) FROM d WHERE id > 1",
         "SELECT id, 1 + (SELECT MAX(b) FROM n WHERE n.a = d.id AND n.a > 1) FROM d WHERE id > 2",
     ],
@@ -583,6 +594,7 @@ FIRING: dict[str, Sequence[str]] = {
         "postgres sqlite: SELECT id FROM d WHERE (SELECT COUNT(DISTINCT v.u) FROM v WHERE v.boss = d.id AND v.u IN ('x', 'y')) = 2",
     ],
     "row that is there anyway": [
+        "SELECT a FROM n WHERE EXISTS (SELECT 1 FROM n x WHERE x.a = n.a)",
         "SELECT e.id FROM e, n WHERE n.a = e.pay AND EXISTS (SELECT 1 FROM e x, n y WHERE y.a = x.pay AND x.rank = e.rank)",
         "SELECT a FROM n WHERE EXISTS (SELECT 1 FROM n x WHERE x.b = n.b)",
         "SELECT a FROM n WHERE a > 1 AND EXISTS (SELECT 1 FROM n x WHERE x.a = n.a AND x.a > 0)",
@@ -596,6 +608,7 @@ FIRING: dict[str, Sequence[str]] = {
         "sqlite: SELECT e.id FROM e LEFT JOIN n ON n.a = e.pay WHERE (SELECT COUNT(*) FROM e x WHERE x.boss = e.boss) > 1",
     ],
     "least or greatest value to NOT EXISTS": [
+        "SELECT id FROM e WHERE pay = (SELECT MAX(x.pay) FROM e x WHERE x.boss = e.boss)",
         "SELECT a FROM n WHERE b = (SELECT MAX(b) FROM n)",
         "SELECT a FROM n WHERE a = (SELECT MIN(x.a) FROM n x WHERE x.b = n.b)",
         "SELECT c FROM n WHERE a > 1 AND a = (SELECT MAX(x.a) FROM n x WHERE x.a > 0)",
@@ -608,6 +621,8 @@ FIRING: dict[str, Sequence[str]] = {
         "postgres: SELECT id FROM e WHERE pay = (SELECT a FROM n ORDER BY a LIMIT 1)",
     ],
     "redundant EXISTS removed": [
+        "SELECT id FROM e WHERE boss IS NOT NULL AND (SELECT SUM(x.pay) FROM e x WHERE x.boss = e.boss) > 1",
+        "SELECT id FROM e WHERE boss IS NOT NULL AND EXISTS (SELECT 1 FROM n WHERE n.a = e.boss)",
         "SELECT id FROM d WHERE EXISTS (SELECT 1 FROM n WHERE n.a = d.size) AND (SELECT COUNT(*) FROM n WHERE n.a = d.size) > 2",
         "SELECT id FROM d WHERE EXISTS (SELECT 1 FROM n WHERE n.a = d.size) AND (SELECT SUM(b) FROM n WHERE n.a = d.size) = 1",
     ],
@@ -620,6 +635,7 @@ FIRING: dict[str, Sequence[str]] = {
         "sqlite: SELECT id, CASE WHEN EXISTS (SELECT 1 FROM n WHERE n.a = d.size) THEN CASE WHEN (SELECT MAX(n.b) FROM n WHERE n.a = d.size) > 1 THEN 2 END END FROM d",
     ],
     "HAVING to EXISTS": [
+        "SELECT a FROM n GROUP BY a HAVING SUM(CASE WHEN b > 1 THEN 1 ELSE 0 END) > 0",
         "SELECT a FROM n GROUP BY a HAVING MAX(b) > 1 AND MIN(b) < 1",
         "SELECT rank FROM e GROUP BY rank HAVING COUNT(*) > 1",
         "SELECT b, a FROM n WHERE a > 0 GROUP BY a, b HAVING COUNT(c) > 0 AND a > b",
@@ -854,8 +870,12 @@ NEAR: dict[str, Sequence[str]] = {
         "sqlite: SELECT e.id, d.size FROM e LEFT JOIN d ON d.id = e.id",
     ],
     "EXISTS to join": [
+        "SELECT COUNT(*) WHERE EXISTS (SELECT 1 FROM n WHERE n.a > 1)",
+        "SELECT COUNT(*) FROM n WHERE EXISTS (SELECT 1 FROM e WHERE e.pay = n.a)",
+        "SELECT COUNT(*), SUM(pay) FROM e WHERE EXISTS (SELECT 1 FROM n WHERE n.a = e.pay)",
+        "SELECT COUNT(*) FROM e, d WHERE EXISTS (SELECT 1 FROM n WHERE n.a = e.pay)",
+        "SELECT id FROM d WHERE EXISTS (SELECT 1 FROM n WHERE n.a = d.size)",
         "SELECT DISTINCT e.pay FROM e WHERE EXISTS (SELECT 1 FROM n WHERE n.a = e.boss GROUP BY n.b HAVING COUNT(*) > 1)",
-        "SELECT COUNT(e.id) FROM e WHERE EXISTS (SELECT 1 FROM n WHERE n.a = e.pay)",
         "SELECT e.id FROM e WHERE EXISTS (SELECT 1 FROM n, d WHERE n.a = e.pay AND d.id = n.b)",
     ],
     "unused columns removed": [
@@ -995,6 +1015,14 @@ NEAR: dict[str, Sequence[str]] = {
         "SELECT a FROM n UNION ALL SELECT b FROM n",
         "SELECT a FROM n UNION ALL SELECT pay FROM e WHERE 1 = 0 UNION ALL SELECT t FROM v",
     ],
+    "UNION arms over the same tables merged": [
+        "(SELECT a FROM n EXCEPT SELECT b FROM n) UNION SELECT pay FROM e",
+        "SELECT a FROM n WHERE b > 1 UNION ALL SELECT a FROM n WHERE a < 2",
+        "SELECT a FROM n WHERE b > 1 EXCEPT SELECT a FROM n WHERE a < 2",
+        "SELECT a FROM n WHERE b > 1 UNION SELECT b FROM n WHERE b > 1",
+        "SELECT MAX(a) FROM n WHERE b > 1 UNION SELECT MAX(a) FROM n WHERE b < 1",
+        "SELECT x.a FROM (SELECT a FROM n LIMIT 1) x WHERE x.a > 1 UNION SELECT x.a FROM (SELECT a FROM n LIMIT 1) x WHERE x.a < 2",
+    ],
     "INTERSECT or EXCEPT to EXISTS": [
         "SELECT a FROM n EXCEPT SELECT t FROM v",
         "postgres mysql any: SELECT day FROM v INTERSECT SELECT at FROM v",
@@ -1077,6 +1105,9 @@ NEAR: dict[str, Sequence[str]] = {
         "sqlite: SELECT (SELECT MAX(x.a) - MIN(x.a) FROM (SELECT a FROM n ORDER BY b LIMIT 2) x) FROM d",
     ],
     "condition of a subquery known around it removed": [
+        "SELECT id FROM d WHERE size > 1 AND EXISTS (SELECT a FROM n EXCEPT ALL SELECT d.size)",
+        "SELECT id FROM e WHERE NOT EXISTS (SELECT 1 FROM e x WHERE (x.boss = e.boss OR x.boss IS NULL AND e.boss IS NULL) AND x.pay > e.pay)",
+        "SELECT id FROM e WHERE pay IS NOT NULL AND NOT EXISTS (SELECT 1 FROM e x WHERE (x.pay IS NULL OR x.boss IS NULL) AND x.rank > e.rank)",
         "SELECT id, (SELECT COUNT(*) FROM n WHERE n.a = d.id AND d.id > 1) FROM d WHERE size > 1",
         "SELECT id, (SELECT COUNT(*) FROM n WHERE n.b = d.id AND n.a > 1) FROM d WHERE id > 1",
         "sqlite: SELECT id, (SELECT b FROM n WHERE n.a = d.id ORDER BY b LIMIT 1) FROM d WHERE id > 1",
@@ -1146,7 +1177,7 @@ NEAR: dict[str, Sequence[str]] = {
         "SELECT rank, COUNT(*) FROM e GROUP BY rank HAVING MAX(pay) < (SELECT MAX(a) FROM n)",
     ],
     "row that is there anyway": [
-        "SELECT a FROM n WHERE EXISTS (SELECT 1 FROM n x WHERE x.a = n.a)",
+        "SELECT a FROM n WHERE EXISTS (SELECT 1 FROM n x WHERE x.a = n.a OR x.b > n.b)",
         "SELECT a FROM n WHERE NOT EXISTS (SELECT 1 FROM n x WHERE x.b = n.b)",
         "SELECT n.a FROM e LEFT JOIN n ON n.a = e.pay WHERE EXISTS (SELECT 1 FROM n x WHERE x.b > 1)",
         "SELECT id FROM d WHERE EXISTS (SELECT 1 FROM n WHERE n.a = d.size AND n.b > 1) AND EXISTS (SELECT 1 FROM n x WHERE x.a = d.size AND x.b = 0)",
@@ -1177,6 +1208,12 @@ NEAR: dict[str, Sequence[str]] = {
         "SELECT id FROM d WHERE size = (SELECT COUNT(*) FROM n GROUP BY b ORDER BY COUNT(*) LIMIT 1)",
     ],
     "redundant EXISTS removed": [
+        "SELECT id FROM e WHERE boss IS NOT NULL AND EXISTS (SELECT a FROM n EXCEPT ALL SELECT e.boss)",
+        "SELECT id FROM e WHERE boss IS NOT NULL AND (SELECT COUNT(*) FROM e x WHERE x.boss = e.boss) < 2",
+        "SELECT id FROM e WHERE boss IS NOT NULL AND NOT EXISTS (SELECT 1 FROM n WHERE n.a = e.boss)",
+        "SELECT id FROM e WHERE boss IS NOT NULL AND EXISTS (SELECT MAX(a) FROM n WHERE n.a = e.boss)",
+        "SELECT id FROM e WHERE boss IS NOT NULL AND (SELECT SUM(x.pay) FROM e x WHERE x.boss = e.boss OR x.rank = e.rank) > 1",
+        "SELECT id FROM e WHERE boss IS NULL AND (SELECT SUM(x.pay) FROM e x WHERE x.boss = e.boss) > 1",
         "SELECT id FROM d WHERE EXISTS (SELECT 1 FROM n WHERE n.a = d.size) AND (SELECT COUNT(*) FROM n WHERE n.a = d.size) < 2",
         "SELECT id FROM d WHERE EXISTS (SELECT 1 FROM n WHERE n.a = d.size) AND (SELECT COUNT(*) FROM n WHERE n.a = d.id) > 2",
         "sqlite: SELECT id FROM d WHERE EXISTS (SELECT 1 FROM n WHERE n.a = d.size) AND ((SELECT MAX(b) FROM n WHERE n.a = d.size) > 1 OR (SELECT MAX(b) FROM n WHERE n.a = d.size) IS NULL)",
@@ -1193,6 +1230,9 @@ NEAR: dict[str, Sequence[str]] = {
         "sqlite: SELECT id, CASE WHEN EXISTS (SELECT 1 FROM n WHERE n.a = d.size) THEN CASE WHEN size > 1 THEN 2 WHEN (SELECT MAX(n.b) FROM n WHERE n.a = d.size) > 1 THEN 3 END END FROM d",
     ],
     "HAVING to EXISTS": [
+        "SELECT a FROM n GROUP BY a HAVING SUM(CASE WHEN b > 1 THEN 2 ELSE 0 END) > 0",
+        "SELECT a FROM n GROUP BY a HAVING SUM(CASE WHEN b > 1 THEN 1 ELSE 2 END) > 0",
+        "SELECT a FROM n GROUP BY a HAVING SUM(DISTINCT CASE WHEN b > 1 THEN 1 ELSE 0 END) > 0",
         "SELECT a FROM n GROUP BY a HAVING COUNT(*) > 1",
         "SELECT a, COUNT(*) FROM n GROUP BY a HAVING MAX(b) > 1",
         "SELECT a FROM n GROUP BY a HAVING MAX(b) > 1 AND SUM(b) > 1",

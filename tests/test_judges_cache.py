@@ -541,6 +541,11 @@ def _with_trigger(directory: Path, name: str) -> None:
     )
 
 
+def _with_settings(directory: Path) -> None:
+    _stored(directory)
+    execute(directory, "INSERT INTO Settings VALUES ('sqlite_temp_store_directory', 'x')")
+
+
 def _mode(directory: Path, part: Callable[[Path], Path], mode: int) -> None:
     _stored(directory)
     part(directory).chmod(mode)
@@ -571,13 +576,7 @@ BROKEN: dict[str, tuple[Callable[[Path], object], str]] = {
         partial(_with_trigger, name="sqlitex"),
         "other tables than ours",
     ),
-    "other settings": (
-        lambda d: (
-            _stored(d),
-            execute(d, "INSERT INTO Settings VALUES ('sqlite_temp_store_directory', 'x')"),
-        ),
-        "other settings than ours",
-    ),
+    "other settings": (_with_settings, "other settings than ours"),
     "database is a directory": (
         lambda d: database(d).mkdir(parents=True, mode=0o700),
         "is no regular file",

@@ -112,7 +112,6 @@ def test_power_of_flags_by_enumeration(n: int, discordant: float, share: float) 
     assert power_of_flags(n, effect, discordant, 0.95) == pytest.approx(power, abs=1e-9)
 
 
-@pytest.mark.simulation
 @pytest.mark.parametrize(
     ("effect", "options"),
     [

@@ -26,7 +26,9 @@ import scorekit
 from scorekit import InputError, Judge, MissingExtraError, Record, Tally, strategies
 from scorekit.records import SCREEN
 
-FEW = settings(max_examples=15, suppress_health_check=[HealthCheck.too_slow])
+FEW = settings(
+    max_examples=settings().max_examples // 8, suppress_health_check=[HealthCheck.too_slow]
+)
 UNSHRUNK = settings(
     max_examples=1000, phases=[Phase.generate], suppress_health_check=[HealthCheck.too_slow]
 )

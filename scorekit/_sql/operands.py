@@ -65,8 +65,8 @@ def misfit(
     query is given where it is known.
     """
     if reading is not None and not sure:
-        return min(faults_of(reading, dialect, schema), default=None)
-    planner = Planner(schema, dialect)
+        return min(faults_of(reading, (dialect,), schema), default=None)
+    planner = (Binder if sure and dialect == "duckdb" else Planner)(schema, dialect)
     names = read_names(tree, planner)
     if names.refused:
         certain = names.invalid or (schema is not None and schema.complete)
@@ -76,10 +76,16 @@ def misfit(
     return min((fault for part in parts for fault in faults(part)), default=None)
 
 
-def faults_of(reading: Reading, dialect: str, schema: SqlSchema | None) -> Iterator[str]:
-    """Yield what speaks against a query that can be read."""
-    planner = Planner(schema, dialect, reading.derived)
-    return (fault for part in {*walk(reading.query)} for fault in planner.faults(part))
+def faults_of(
+    reading: Reading, dialects: Iterable[str], schema: SqlSchema | None
+) -> Iterator[str]:
+    """Yield what speaks against a query that can be read, in each of some databases."""
+    parts = {*walk(reading.query)}
+    queries = [part for part in parts if isinstance(part, Query)]
+    for dialect in dialects:
+        planner = Planner(schema, dialect, reading.derived)
+        for part in parts if planner.of_kinds else queries:
+            yield from planner.faults(part)
 
 
 def not_run(sql: str, dialect: str | None, schema: SqlSchema | None) -> str | None:
@@ -208,7 +214,7 @@ class Planner(Catalog):
         """Yield what the database refuses whatever keys its tables have."""
         yield from self.alone(node)
         yield from self.of_joins(node)
-        if self.dialect == "postgres":  # DuckDB converts a text when there is a row
+        if self.of_kinds:
             yield from self.of_values(node)
 
     def of_joins(self, node: Node) -> Iterator[str]:
@@ -326,7 +332,8 @@ class Planner(Catalog):
         computed = {*kinds[:1]} if name in _ROUNDED else {*kinds}
         if "text" in computed or ("boolean" in computed and (exact or name != "sum")):
             yield "text or a truth value is used as a number"
-        if "time" in computed and name in _NOT_OF_DATES:
+        parts_of_days = name in ("+", "-") and computed & (NUMBERS - WHOLE)
+        if "time" in computed and (name in _NOT_OF_DATES or parts_of_days):
             yield "a date is used as a number"
         alone = computed <= _LITERALS.keys()
         unlike = not computed.isdisjoint({"word", "day", "flag"})
@@ -373,6 +380,24 @@ class Planner(Catalog):
             return _kind_of_text(value.text)
         kind = super()._kind(value)
         return kind if kind in CLASSES or kind in _LITERALS else ""
+
+
+class Binder(Planner):
+    """What DuckDB refuses whatever the rows are: it reads a text that is written out later."""
+
+    def compared(self, node: Node) -> Iterable[Sequence[str]]:
+        """Return the kinds of values that must be of one type: of an equality they need not be."""
+        ordered = isinstance(node, Comparison) and node.operator not in ("=", "<>")
+        between = isinstance(node, Function) and node.name == "between"
+        return super().compared(node) if ordered or between or isinstance(node, InQuery) else []
+
+    def of_operands(self, node: Scalar) -> Iterator[str]:
+        """Yield which operands an operator or a function does not take."""
+        if _called(node)[0] not in ("nullif", "avg"):
+            yield from super().of_operands(node)
+
+    def _kind(self, value: Node) -> str:
+        return "" if isinstance(value, Literal) and value.kind == "text" else super()._kind(value)
 
 
 def _parts(

@@ -689,7 +689,8 @@ class _Reader:
         self.aliases.update((table.source, table.alias) for table in scope.tables)
         if keys is None and not select.aggregates:
             if tree.args.get("having") is not None:
-                of_rows = any(map(free_sources, (having, *outputs)))
+                own = local_sources(tables)
+                of_rows = any(not part.sources.isdisjoint(own) for part in (having, *outputs))
                 may = self._dialect == "mysql" or (self._dialect != "sqlite" and not of_rows)
                 raise (UnreadError if may else RefusedError)("HAVING without groups")
             if any(map(has_aggregate, items)):
@@ -729,7 +730,7 @@ class _Reader:
 
     def _place(self, node: exp.Expr, names: tuple[str, ...]) -> OrderItem:
         """Read an item of the ORDER BY of a set operation, which names an output."""
-        this = node.this
+        this = node.this.unnest()
         if isinstance(this, exp.Literal) and not this.is_string and this.this.isdigit():
             place = int(this.this) - 1
         elif _is_bare(this) and names.count(self._names.name(this.this)) == 1:
@@ -845,6 +846,7 @@ class _Reader:
 
     def _key(self, node: exp.Expr, scope: _Scope, outputs: tuple[Scalar, ...]) -> Scalar:
         """Read an item of GROUP BY or ORDER BY, which may be the number of an output."""
+        node = node.unnest()  # no database keeps brackets
         if isinstance(node, exp.Literal) and not node.is_string:
             if not node.this.isdigit():
                 raise UnreadError(f"a key {node.this}")
@@ -864,7 +866,7 @@ class _Reader:
     ) -> tuple[OrderItem, ...]:
         found: list[OrderItem] = []
         for node in _ordered_nodes(tree):
-            this = node.this
+            this = node.this.unnest()
             name = self._names.name(this.this) if _is_bare(this) else ""
             value: Scalar | None
             if name and name in scope.aliases:

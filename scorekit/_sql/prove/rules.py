@@ -8,7 +8,7 @@ WHEN), NULL and false are one.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from itertools import product
 from typing import Final, TypeVar
@@ -117,6 +117,8 @@ from scorekit._sql.tree import (
 )
 
 ONE: Final = integer(1)
+ZERO: Final = integer(0)
+ROWS: Final = Aggregate("count")
 _N = TypeVar("_N", bound=Node)
 
 
@@ -684,27 +686,25 @@ def outer_for_full_joins(select: Select, view: View) -> Node | None:
     something of a column that NULL does not pass; or a foreign key finds all rows of that side.
     """
     for table in select.tables:
-        if not isinstance(table, FullJoin):
-            continue
-        sides = table.first, table.second
-        kept = [
-            _refused(side, select, view)
-            or _always_matches(
-                Select(one.tables, one.condition),
-                Arm(side.tables, conjunction((side.condition, table.condition))),
-                view,
-            )
-            for side, one in (sides, sides[::-1])
-        ]
-        if not any(kept):
-            continue
-        rest = [other for other in select.tables if other is not table]
-        # rows of `first` stay, with those of `second` where there are any
-        first, second = sides if kept[0] else sides[::-1]
-        arm = Arm(second.tables, conjunction((second.condition, table.condition)))
-        left = LeftJoins(first.tables, (arm,))
-        return and_where(with_tables(select, (*rest, left)), conjuncts(first.condition))
+        sides = _sides(table)
+        for (kept, arm), (other, back) in zip(sides, sides[::-1], strict=True):
+            found = _always_matches(Select(other.tables, other.condition), back, view)
+            if found or _refused(kept, select, view):
+                rest = [one for one in select.tables if one is not table]
+                left = LeftJoins(kept.tables, (arm,))
+                return and_where(with_tables(select, (*rest, left)), conjuncts(kept.condition))
     return None
+
+
+def _sides(table: Table) -> list[tuple[Arm, Arm]]:
+    """Return either side of a full join, with the other one as what it is joined to."""
+    if not isinstance(table, FullJoin):
+        return []
+    both = table.first, table.second
+    return [
+        (kept, Arm(other.tables, conjunction((other.condition, table.condition))))
+        for kept, other in (both, both[::-1])
+    ]
 
 
 @rule("full join to UNION ALL", Select)
@@ -718,11 +718,10 @@ def apart_for_full_join(select: Select, view: View) -> Node | None:
         if isinstance(table, FullJoin):
             rest = [other for other in select.tables if other is not table]
             arms: list[Select] = []
-            for first, second in ((table.first, table.second), (table.second, table.first)):
-                arm = Arm(second.tables, conjunction((second.condition, table.condition)))
-                tables = (*rest, *first.tables)
-                whole = and_where(with_tables(select, tables), conjuncts(first.condition))
-                arms += left_apart(whole, arm, tables, view)
+            for kept, arm in _sides(table):
+                alone = with_tables(select, (*rest, *kept.tables))
+                whole = and_where(alone, conjuncts(kept.condition))
+                arms += left_apart(whole, arm, whole.tables, view)
             matched, first_alone, _, second_alone = arms
             return SetOperation("union", False, (matched, first_alone, second_alone))  # noqa: FBT003
     return None
@@ -917,7 +916,7 @@ def without_self_joins(select: Select, view: View) -> Node | None:
 @rule("EXISTS to join", Select)
 def joins_for_exists(select: Select, view: View) -> Node | None:
     """A row for which EXISTS finds at most one row is there once in the join with that, and how
-    often it is there does not matter where repeated rows do not.
+    often it is there does not matter where repeated rows do not, or where keys are counted.
     """
     rows = view.rows_of(select)
     for condition, rest in each_condition(select):
@@ -925,9 +924,25 @@ def joins_for_exists(select: Select, view: View) -> Node | None:
         if not isinstance(inner, Select) or not inner.plain:
             continue
         arm = Arm(inner.tables, inner.where)
-        if not repeats(select, view) or rows.at_most_one(arm):
+        if rows.at_most_one(arm):
             return inner_for_arm(rest, arm, select.tables)
+        once = _without_repeats(rest, view)
+        if once is not None:
+            return inner_for_arm(once, arm, select.tables)
     return None
+
+
+def _without_repeats(select: Select, view: View) -> Select | None:
+    """Return a SELECT to which repeated rows do not matter: what counts rows may count a key."""
+    if not repeats(select, view):
+        return select
+    aggregates = aggregates_in(select)
+    key = _only_key(select, view) if aggregates else []
+    if len(key) != 1 or not all(agg == ROWS or is_blind(agg) for agg in aggregates):
+        return None
+    if not view.never_null(key[0], select.tables):
+        return None
+    return of_groups(select, {ROWS: Aggregate("count", *key, distinct=True)})
 
 
 # Derived tables.
@@ -1034,7 +1049,7 @@ def without_rows(select: Select, view: View) -> Node | None:
     if select.keys is not None or not select.aggregates:
         return empty(len(select.outputs))
     new: dict[Aggregate, Scalar] = {
-        agg: integer(0) if agg.function == "count" else NULL for agg in aggregates_in(select)
+        agg: ZERO if agg.function == "count" else NULL for agg in aggregates_in(select)
     }
     nothing = of_groups(select, new)
     return Select((), nothing.having, outputs=nothing.outputs)
@@ -1164,7 +1179,7 @@ def _of_one_row(agg: Aggregate, rows: Rows) -> Scalar | None:
     if this is None or (agg.function == "count" and rows.never_null(this)):
         return ONE
     if agg.function == "count":
-        return Case((When(IsNull(this), integer(0)),), ONE)
+        return Case((When(IsNull(this), ZERO),), ONE)
     loose = rows.view.dialect in LOOSE_TYPES
     if agg.function in ("min", "max"):
         # what SQLite compares to a column it converts, but not what it compares to an aggregate
@@ -1373,25 +1388,32 @@ def single_aggregates(node: ScalarQuery, view: View) -> Node | None:
     if output.function == "count":
         one = [Not(IsNull(output.operand))] if output.operand is not None else []
         those = and_where(attrs.evolve(query, outputs=()), one)
-        return Case((When(Exists(those), ONE),), integer(0))
+        return Case((When(Exists(those), ONE),), ZERO)
     single = ScalarQuery(attrs.evolve(query, outputs=(unconverted(value),)))
     return As(value.type, single) if isinstance(value, As) else single
 
 
 @rule("condition of a subquery known around it removed", Select)
 def known_around(select: Select, view: View) -> Node | None:
-    """What a subquery asks of the row around it is true of each such row."""
-    rows = None
-    for output in select.outputs:
-        for scalar in outermost(output, ScalarQuery):
-            query = scalar.query
+    """What a subquery asks of the row around it is true of each row that it is asked of, or is
+    not, as a column is never NULL there.
+    """
+    conditions = conjuncts(select.where)
+    for part in (*select.outputs, *conditions):
+        for query in outermost(part, Query):
             if not isinstance(query, Select):
                 continue
+            own = local_sources(query.tables)
+            rows = view.rows(select.tables, (c for c in conditions if c is not part))
             for condition in conjuncts(query.where):
-                rows = rows or view.rows_of(select)
-                if rows.implies(condition):
+                # spelling: of other conditions nothing is known here
+                if not uses(condition, own) and rows.implies(condition):
                     kept = conjunction(c for c in conjuncts(query.where) if c != condition)
                     return replaced(select, {query: attrs.evolve(query, where=kept)})
+                for test in outermost(condition, IsNull):
+                    # spelling: of other tests nothing is known here
+                    if not uses(test, own) and rows.never_null(test.operand):
+                        return replaced(select, {query: replaced(query, {test: FALSE})})
     return None
 
 
@@ -1718,10 +1740,53 @@ def extremes_for_first(node: Comparison, view: View) -> Node | None:
     return None
 
 
+@rule("redundant EXISTS removed", Select)
+def asked_by_value(select: Select, view: View) -> Node | None:
+    """Of no rows a count is 0 and another aggregate NULL; where the other conditions are not true
+    of that, there are rows, and what is compared with them is not NULL.
+    """
+    for condition, rest in each_condition(select):
+        query = condition.query if isinstance(condition, Exists) else None
+        if isinstance(query, Select):
+            new = values_of_nothing(query, (rest.where,))
+        else:
+            new = _without_rows(
+                (rest.where,), lambda those, c=condition: c in _compared_outside(those)
+            )
+        if new and view.rows_of(attrs.evolve(rest, where=replaced(rest.where, new))).none():
+            return rest
+    return None
+
+
+def values_of_nothing(those: Select, parts: Iterable[Node]) -> dict[Scalar, Scalar]:
+    """Return what is computed of *those* rows in some expressions if there are none."""
+    form = with_canonical_names(attrs.evolve(those, outputs=()))
+    width = len(those.tables)
+    return _without_rows(
+        parts, lambda one: len(one.tables) == width and with_canonical_names(one) == form
+    )
+
+
+def _without_rows(
+    parts: Iterable[Node], are_none: Callable[[Select], bool]
+) -> dict[Scalar, Scalar]:
+    """Return what EXISTS and aggregates are in some expressions if certain rows are none."""
+    found: dict[Scalar, Scalar] = {}
+    for part in parts:
+        for scalar in found_in(part, ScalarQuery):
+            read = value_over(scalar)
+            if read is not None and are_none(read[0]):
+                found[scalar] = ZERO if read[1].function == "count" else NULL
+        for test in found_in(part, Exists):
+            if isinstance(test.query, Select) and test.query.plain and are_none(test.query):
+                found[test] = FALSE
+    return found
+
+
 @rule("row that is there anyway", Select)
 def found_rows(select: Select, view: View) -> Node | None:
     """EXISTS need not ask for a row that is another one of the query, or that another EXISTS
-    finds.
+    finds, but that what is compared with it is not NULL.
     """
     conditions = conjuncts(select.where)
     for output in () if select.keys or select.aggregates else select.outputs:
@@ -1735,22 +1800,22 @@ def found_rows(select: Select, view: View) -> Node | None:
         query = condition.query if isinstance(condition, Exists) else None
         if not isinstance(query, Select) or not query.plain:
             continue
-        others = conjuncts(rest.where)
+        others = [*conjuncts(rest.where), *_compared_outside(query)]
         around = [(select.tables, others)]
-        for other in others:
+        for other in conjuncts(rest.where):
             there = other.query if isinstance(other, Exists) else None
             if isinstance(there, Select) and there.plain:
                 both = [*others, *conjuncts(there.where)]
                 around.append(((*select.tables, *there.tables), both))
         if any(_witness(query, *one, view) for one in around):
-            return rest
+            return and_where(rest, others)
     return None
 
 
 def _only_key(select: Select, view: View) -> list[Column]:
     """Return the key of the only table of a SELECT, if it is a base table with one."""
-    table, *others = select.tables
-    if others or not isinstance(table, Scan):
+    (table,) = select.tables if len(select.tables) == 1 else (None,)
+    if not isinstance(table, Scan):
         return []
     return [Column(table.source, name) for name in view.key(table.source) or ()]
 
@@ -1787,7 +1852,7 @@ def extreme_rows(select: Select, view: View) -> Node | None:
             if read is None or read[1].function not in ("min", "max"):
                 continue
             those, operand = read[0], _operand(read[1])
-            known = (*conjuncts(rest.where), Not(IsNull(other)))
+            known = (*conjuncts(rest.where), Not(IsNull(other)), *_compared_outside(those))
             found = _witness(those, select.tables, known, view)
             if found is None:
                 continue
@@ -1811,6 +1876,18 @@ def rows_of_two(condition: Scalar) -> Select | None:
     return those if (sign, *count) == (">=", Aggregate("count"), 2) else None
 
 
+def _compared_outside(found: Select) -> list[Scalar]:
+    """Return that nothing around a query is NULL with which it compares all rows that it finds."""
+    own = local_sources(found.tables)
+    sides = (
+        side
+        for condition in conjuncts(found.where)
+        if isinstance(condition, Comparison)
+        for side in (condition.left, condition.right)
+    )
+    return [Not(IsNull(side)) for side in sides if not uses(side, own)]
+
+
 def _witness(
     found: Select, tables: Iterable[Table], known: Iterable[Scalar], view: View
 ) -> dict[Source, Source] | None:
@@ -1831,34 +1908,6 @@ def _witness(
         if rows.imply_all(conjuncts(replaced(found.where, new))):
             return new
     return None
-
-
-@rule("redundant EXISTS removed", Select)
-def asked_by_value(select: Select, view: View) -> Node | None:
-    """Of no rows a count is 0 and another aggregate NULL; where the other conditions are not true
-    of that, there are rows.
-    """
-    for condition, rest in each_condition(select):
-        if not isinstance(condition, Exists) or not isinstance(condition.query, Select):
-            continue
-        new = values_of_nothing(condition.query, (rest.where,))
-        if new and view.rows_of(attrs.evolve(rest, where=replaced(rest.where, new))).none():
-            return rest
-    return None
-
-
-def values_of_nothing(those: Select, parts: Iterable[Node]) -> dict[Scalar, Scalar]:
-    """Return what aggregates over *those* rows in some expressions are if there are none."""
-    found: dict[Scalar, Scalar] = {}
-    form = None
-    for part in parts:
-        for scalar in found_in(part, ScalarQuery):
-            read = value_over(scalar)
-            if read is not None and len(read[0].tables) == len(those.tables):
-                form = form or with_canonical_names(attrs.evolve(those, outputs=()))
-                if with_canonical_names(read[0]) == form:
-                    found[scalar] = integer(0) if read[1].function == "count" else NULL
-    return found
 
 
 @rule("CASE of a subquery without rows removed", Case, Function)
@@ -1901,7 +1950,9 @@ def exists_for_having(select: Select, view: View) -> Node | None:
     for part in conjuncts(select.having):
         new: dict[Aggregate, Scalar] = {}
         for agg in aggregates_of(part):
-            copy = view.copied(Select(select.tables, select.where, outputs=(*keys, agg)))
+            copy = view.copied(
+                Select(select.tables, select.where, outputs=(*keys, _as_count(agg)))
+            )
             *theirs, value = copy.outputs
             same = map(partial(same_value, rows), theirs, keys)
             new[agg] = ScalarQuery(and_where(attrs.evolve(copy, outputs=(value,)), same))
@@ -1914,6 +1965,14 @@ def exists_for_having(select: Select, view: View) -> Node | None:
             return None
         found.append(there)
     return and_where(attrs.evolve(select, having=TRUE), found)
+
+
+def _as_count(agg: Aggregate) -> Aggregate:
+    """Return a sum of ones and zeros over a group, which has a row, as a count of the ones."""
+    one = agg.operand if agg.function == "sum" and not agg.distinct else None
+    if not isinstance(one, Case) or [when.value for when in one.whens] != [ONE]:
+        return agg
+    return Aggregate("count", attrs.evolve(one, default=NULL)) if one.default == ZERO else agg
 
 
 @rule("values of its own groups to GROUP BY", Select)
@@ -2148,6 +2207,24 @@ def as_distinct(query: Query) -> Query:
     if isinstance(query, SetOperation) and (query.distinct or query.operator == "union"):
         return attrs.evolve(query, distinct=True)
     return SetOperation("union", distinct=True, arms=(query,))
+
+
+@rule("UNION arms over the same tables merged", SetOperation)
+def merged_arms(query: SetOperation, _: View) -> Node | None:
+    """A row is in a union of arms that differ in WHERE only if it meets one of these."""
+    if query.operator != "union" or not query.distinct:
+        return None
+    merged: dict[Node, Select] = {}
+    for arm in query.arms:
+        if not isinstance(arm, Select) or arm.aggregates or is_open(arm):
+            return None
+        alike = with_canonical_names(attrs.evolve(arm, where=TRUE, distinct=False))
+        first = merged.setdefault(alike, arm)
+        if first is not arm:
+            names = dict(zip(*(local_sources(one.tables) for one in (arm, first)), strict=True))
+            either = Or((first.where, replaced(arm.where, names)))
+            merged[alike] = attrs.evolve(first, where=either)
+    return attrs.evolve(query, arms=tuple(merged.values()))
 
 
 @rule("INTERSECT or EXCEPT to EXISTS", SetOperation)

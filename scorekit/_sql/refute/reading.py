@@ -206,9 +206,7 @@ def _read_alike(texts: tuple[str, str], schema: SqlSchema | None) -> Texts | Non
             not _same_words(*pair.words)
             and all(map(_has_plain_signs, pair.words, pair[:2]))
             and all(map(has_all, pair.words, pair[:2]))
-            and not any(
-                True for read in readings for one in VERSIONS for _ in faults_of(read, one, schema)
-            )
+            and not any(True for one in readings for _ in faults_of(one, VERSIONS, schema))
         )
     except (UnfaithfulError, UnreadError, DiffersError):
         return None
@@ -222,7 +220,7 @@ _PLAIN: Final = "postgres"
 def _has_plain_signs(words: Sequence[Token], tree: exp.Expr) -> bool:
     """Say whether each plus adds: SQLite takes a column behind another one for a value."""
     n_signs = sum(word.token_type == TokenType.PLUS for word in words)
-    return n_signs == sum(1 for _ in tree.find_all(exp.Add))
+    return not n_signs or n_signs == sum(1 for _ in tree.find_all(exp.Add))
 
 
 def _pairs(pair: Pair) -> dict[str, Pair]:
@@ -232,19 +230,26 @@ def _pairs(pair: Pair) -> dict[str, Pair]:
 
 def _spelled(pair: Pair, *dialects: str) -> Pair:
     """Return a pair as the parser has it of the first dialect, with the NULLs of all."""
-    first, second = (tree.copy() for tree in pair[:2])
     orders = [rules_of(dialect).NULL_ORDERING for dialect in dialects]
-    for node in [*first.walk(), *second.walk()]:
+    trees = [_respelled(tree, dialects[0], orders) for tree in pair[:2]]
+    return Pair(trees[0], trees[1], dialects[0], pair.words)
+
+
+def _respelled(tree: exp.Expr, dialect: str, orders: Sequence[str]) -> exp.Expr:
+    if tree.find(exp.Ordered, exp.Join, exp.Is) is None:
+        return tree
+    tree = tree.copy()
+    for node in list(tree.walk()):
         if isinstance(node, exp.Ordered):
             bits = [_puts_nulls_first(order, bool(node.args.get("desc"))) for order in orders]
             node.set("nulls_first", bits[0] if len(bits) == 1 else _number_of(bits))
-        elif isinstance(node, exp.Join) and dialects[0] == "sqlite":
+        elif isinstance(node, exp.Join) and dialect == "sqlite":
             if not any(node.args.get(key) for key in ("kind", "side", "on")):
                 node.set("kind", "CROSS")
-        elif isinstance(node, exp.Is) and node.args.get("negate") and dialects[0] != _PLAIN:
+        elif isinstance(node, exp.Is) and node.args.get("negate") and dialect != _PLAIN:
             node.set("negate", None)
             node.replace(exp.Not(this=node.copy()))
-    return Pair(first, second, dialects[0], pair.words)
+    return tree
 
 
 def _puts_nulls_first(order: str, descending: bool) -> bool:  # noqa: FBT001 - of a node
