@@ -30,6 +30,7 @@ def job(seed: int, shape: str = "", *, equal: bool = False) -> Job:
 )  # fmt: skip
 def test_no_database_contradicts_a_proof(shape: str, seed: int, n_proved: int) -> None:
     """Oracle: SQLite and DuckDB, on rows that keep to a random schema; enough is proved."""
+    pytest.importorskip("duckdb")
     found = check(job(seed, shape))
     assert found.wrong == []
     assert found.n_proved >= n_proved

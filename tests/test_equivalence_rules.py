@@ -579,6 +579,8 @@ FIRING: dict[str, Sequence[str]] = {
         "SELECT d.id, COUNT(n.a) FROM d LEFT JOIN e ON e.id = d.size LEFT JOIN n ON n.a = d.size WHERE d.size > 0 GROUP BY d.id",
     ],
     "comparison with an aggregate to EXISTS": [
+        "sqlite: SELECT id FROM d WHERE (SELECT COUNT(*) FROM e WHERE e.boss = d.id AND e.id IN (1, 2)) >= 0",
+        "SELECT id, 0 <= (SELECT COUNT(a) FROM n WHERE n.b = d.size) FROM d",
         "SELECT id FROM d WHERE size >= (SELECT MAX(a) FROM n WHERE n.b = d.id) OR size < (SELECT MIN(a) FROM n)",
         "SELECT id, (SELECT COUNT(*) FROM n WHERE n.a = d.size) > 0, 1 > (SELECT COUNT(n.a) FROM n WHERE n.b = d.size) FROM d",
         "SELECT id FROM d WHERE (SELECT COUNT(n.a) FROM n WHERE n.b = d.size) <> 0 OR NOT (SELECT COUNT(*) FROM n WHERE n.a = d.size) = 0",
@@ -635,6 +637,7 @@ FIRING: dict[str, Sequence[str]] = {
         "sqlite: SELECT id, CASE WHEN EXISTS (SELECT 1 FROM n WHERE n.a = d.size) THEN CASE WHEN (SELECT MAX(n.b) FROM n WHERE n.a = d.size) > 1 THEN 2 END END FROM d",
     ],
     "HAVING to EXISTS": [
+        "sqlite: SELECT boss FROM e WHERE id IN (1, 2) GROUP BY boss HAVING COUNT(*) >= 0",
         "SELECT a FROM n GROUP BY a HAVING SUM(CASE WHEN b > 1 THEN 1 ELSE 0 END) > 0",
         "SELECT a FROM n GROUP BY a HAVING MAX(b) > 1 AND MIN(b) < 1",
         "SELECT rank FROM e GROUP BY rank HAVING COUNT(*) > 1",
@@ -1168,7 +1171,6 @@ NEAR: dict[str, Sequence[str]] = {
         "sqlite: SELECT id FROM d WHERE (SELECT COUNT(*) FROM e WHERE e.boss = d.id AND (e.id = 1 OR e.id = e.pay)) = 2",
         "sqlite: SELECT id FROM d WHERE (SELECT COUNT(*) FROM e WHERE e.boss = d.id AND e.id IN (1, 1)) = 2",
         "sqlite: SELECT id FROM d WHERE (SELECT COUNT(*) FROM e WHERE e.boss = d.id AND e.id IN (1, 1.0)) = 2",
-        "sqlite: SELECT id FROM d WHERE (SELECT COUNT(*) FROM e WHERE e.boss = d.id AND e.id IN (1, 2)) >= 0",
         "sqlite: SELECT id FROM d WHERE (SELECT COUNT(*) FROM n WHERE n.a = d.size) - 1 > 0 OR (SELECT COUNT(*) FROM n WHERE n.a = d.size) + 2 > 2",
         "postgres: SELECT id FROM d WHERE (SELECT 1 + MAX(a) FROM n) > size",
         "sqlite: SELECT id, size IN (SELECT a FROM n) FROM d WHERE size BETWEEN 1 AND 2",
@@ -1249,7 +1251,6 @@ NEAR: dict[str, Sequence[str]] = {
         "sqlite: SELECT boss FROM e WHERE id = 1 OR id > 2 GROUP BY boss HAVING COUNT(*) = 2",
         "sqlite: SELECT boss FROM e WHERE id = 1 OR pay = 2 GROUP BY boss HAVING COUNT(*) = 2",
         "sqlite: SELECT boss FROM e WHERE id = 1 OR id = pay GROUP BY boss HAVING COUNT(*) = 2",
-        "sqlite: SELECT boss FROM e WHERE id IN (1, 2) GROUP BY boss HAVING COUNT(*) >= 0",
         "sqlite: SELECT boss FROM e WHERE id IN (1, 2.5) GROUP BY boss HAVING COUNT(*) = 2",
         "sqlite: SELECT boss FROM e WHERE id IN (1, 2) GROUP BY boss HAVING COUNT(*) <= 2",
         "mysql any: SELECT boss FROM v WHERE u IN ('x', 'y') GROUP BY boss HAVING COUNT(DISTINCT u) = 2",

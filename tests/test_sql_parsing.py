@@ -395,7 +395,7 @@ def test_a_text_that_cannot_be_read_is_tried_once(monkeypatch: pytest.MonkeyPatc
     ("dialect", "dialects"),
     [
         ("sqlite", ["sqlite"] * 2),
-        (None, ["", "", *(["sqlite", "duckdb", "postgres", "mysql"] * 2)]),
+        (None, ["", "", "postgres", "postgres"]),  # of plain words, which all read alike
     ],
 )
 def test_what_a_case_holds_is_parsed_once(

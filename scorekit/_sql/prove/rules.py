@@ -1652,6 +1652,8 @@ def exists_for_count(
     sign: str, those: Select, agg: Aggregate, n: int, view: View
 ) -> Scalar | None:
     """Return a comparison of a count of rows with a number as a question for rows."""
+    if sign == ">=" and n <= 0:
+        return TRUE
     if agg.operand is not None:
         those = and_where(those, (Not(IsNull(agg.operand)),))
     if (sign, n) in ((">=", 1), ("<>", 0)):
