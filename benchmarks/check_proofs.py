@@ -88,7 +88,10 @@ LONG: Final = 200
 LONG_SHARE: Final = 0.03
 SIZES: Final = ((12,), (0, 5, 5, 8), (6, 9), (12,), (0, 1, 2, 3), (2, 3, 4, 6))
 """Rows of a table, for one database after the other: full ones tell most pairs apart."""
-ASSUMED: Final = {" holds numbers": str, " holds whole numbers": (str, float)}
+ASSUMED: Final[Mapping[str, tuple[type, ...]]] = {
+    " holds numbers": (str,),
+    " holds whole numbers": (str, float),
+}
 """What a proof may take for granted of a column of numbers, and what SQLite lets it hold, too."""
 DERIVED: Final = "a column of a derived table"
 """The name of a column of which it is not said where its values come from."""

@@ -467,4 +467,4 @@ def test_an_expected_query_that_cannot_be_read_is_no_ones_score(generated: str) 
     """Whatever was generated: there is nothing to measure it against."""
     error = column_accuracy(generated, "SELECT (").error
     assert failure(error) == "instrument: parse"
-    assert error.message.startswith("expected: ")
+    assert present(error).message.startswith("expected: ")

@@ -94,8 +94,8 @@ def test_identical_text_that_the_database_refuses_earns_nothing(
     result = ask(sql, sql, schema="CREATE TABLE t (a INT, b INT)", dialect=dialect)
     assert (result.score, result.method) == (0.0, None)
     assert failure(result.error) == "instrument: bad_reference"
-    assert result.error.message.startswith("expected: ")
-    assert why in result.error.message
+    assert present(result.error).message.startswith("expected: ")
+    assert why in present(result.error).message
 
 
 @pytest.mark.parametrize("generated", ["select 1", "SELECT  1", "SELECT 1 -- x"])
@@ -601,7 +601,7 @@ def test_the_judge_is_shown_everything(ask: Ask, schema: Any, shown: str) -> Non
         seen.append(request)
         return 1.0
 
-    pair = {"generated": "SELECT a FROM t", "expected": "SELECT b FROM t"}
+    pair: Any = {"generated": "SELECT a FROM t", "expected": "SELECT b FROM t"}
     more: Any = {"question": "Which b?", "dialect": "postgres"}
     ask(*pair.values(), judge=judge_of(remember), schema=schema, evidence="judge", **more)
     assert seen == [JudgeRequest(**pair, schema=shown, **more)]
@@ -841,7 +841,7 @@ def test_a_judge_that_raises_is_a_result(
     with caplog.at_level(logging.DEBUG, "scorekit"):
         result = ask("SELECT a FROM t", "SELECT b FROM t", judge=judge_of(judge))
     assert (result.score, failure(result.error)) == (0.0, f"instrument: {kind}")
-    assert message in result.error.message
+    assert message in present(result.error).message
     assert len(caplog.records) == 1
     assert "\n" not in caplog.records[0].getMessage()
     assert QueryCorrectness.from_dict(result.to_dict()) == result

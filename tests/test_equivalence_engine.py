@@ -122,7 +122,9 @@ def test_a_query_that_the_engine_refuses_is_wrong_and_such_a_reference_is_bad() 
     wrong, right = "SELECT foo(ID) FROM orders", "SELECT ID FROM orders"
     error = query_correctness(wrong, right, **options).error
     assert failure(error) == "output: refused"
-    assert error.message.startswith("generated: the engine does not run the generated query: ")
+    assert present(error).message.startswith(
+        "generated: the engine does not run the generated query: "
+    )
     error = query_correctness(right, wrong, **options).error
     assert failure(error) == "instrument: bad_reference"
     assert query_correctness(*WIDER, **options).method == "refuted"

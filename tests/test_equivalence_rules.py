@@ -38,7 +38,7 @@ from scorekit._sql.prove.rules import RULES, flat_joins
 from scorekit._sql.prove.scope import Scope, Steps, UnsupportedError
 from scorekit._sql.prove.search import normal_form
 from scorekit._sql.read import UnreadError, read_query
-from scorekit._sql.schema import Schema, read_schema
+from scorekit._sql.schema import SqlSchema, read_schema
 from scorekit._sql.tree import (
     NULL,
     TRUE,
@@ -1503,7 +1503,7 @@ def _other(node: Node, rng: random.Random) -> Node | None:  # noqa: C901, PLR091
 
 
 @cache
-def _schema(dialect: str | None) -> Schema:
+def _schema(dialect: str | None) -> SqlSchema | None:
     return read_schema(SCHEMA, None, dialect)
 
 

@@ -421,7 +421,7 @@ def test_it_fits_a_column_of_a_paper_and_a_dark_page(name: str, tmp_path: Path) 
         "comparison_folded": lambda: plot_comparison(_comparison(10_000), width_inches=3.3),
     }.get(name)
     if draw is not None:
-        narrow = draw()  # type: ignore[no-untyped-call]
+        narrow = draw()
         assert _size(narrow)[0] == 3.3
         assert isinstance(narrow.figure, Figure)
         narrow.figure.draw_without_rendering()

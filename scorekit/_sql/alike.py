@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable
 from functools import cache
 from itertools import chain
-from typing import Final, Self, TypeVar
+from typing import Any, Final, Self, TypeVar
 
 from sqlglot import TokenType
 from sqlglot.dialects.dialect import Dialect
@@ -127,8 +127,9 @@ def _own_words() -> tuple[frozenset[str], frozenset[str]]:
     """Return the words that are more than names to a grammar, and those that are so to a few."""
     known = [Dialect.get_or_raise(dialect) for dialect in VERSIONS]
     words = [dialect.tokenizer_class.KEYWORDS for dialect in known]
-    called = frozenset[TokenType]().union(*(one.parser_class.NO_PAREN_FUNCTIONS for one in known))
-    alone = (word for one in known for word in one.parser_class.NO_PAREN_FUNCTION_PARSERS)
+    parsers: list[Any] = [dialect.parser_class for dialect in known]
+    called = frozenset[TokenType]().union(*(one.NO_PAREN_FUNCTIONS for one in parsers))
+    alone = (word for one in parsers for word in one.NO_PAREN_FUNCTION_PARSERS)
     own = {part.lower() for word in (*chain(*words), *alone) for part in word.split()}
     special = {
         word.lower()

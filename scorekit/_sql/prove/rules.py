@@ -937,12 +937,12 @@ def _without_repeats(select: Select, view: View) -> Select | None:
     if not repeats(select, view):
         return select
     aggregates = aggregates_in(select)
-    key = _only_key(select, view) if aggregates else []
-    if len(key) != 1 or not all(agg == ROWS or is_blind(agg) for agg in aggregates):
+    keys = _only_key(select, view) if aggregates else []
+    if len(keys) != 1 or not all(agg == ROWS or is_blind(agg) for agg in aggregates):
         return None
-    if not view.never_null(key[0], select.tables):
-        return None
-    return of_groups(select, {ROWS: Aggregate("count", *key, distinct=True)})
+    (key,) = keys
+    once = Aggregate("count", key, distinct=True)
+    return of_groups(select, {ROWS: once}) if view.never_null(key, select.tables) else None
 
 
 # Derived tables.
@@ -1238,14 +1238,14 @@ def _merged(select: Select, table: Derived, view: View) -> Select | None:
     """Take the aggregates over one derived table from its rows, which other tables may join."""
     others = [other for other in select.tables if other is not table]
     arms = [arm for arm in arms_of(table.query) if isinstance(arm, Select)]
-    several = isinstance(table.query, SetOperation)
+    several = table.query if isinstance(table.query, SetOperation) else None
     if len(arms) != len(arms_of(table.query)):
         return None
     if not several:
         arms = [*map(_grouped, arms)]
         table = attrs.evolve(table, query=arms[0])
     alone = not others and select.where == TRUE
-    if several and (not alone or converted(table.query, view)):
+    if several and (not alone or converted(several, view)):
         return None
     for arm in arms:
         if arm.distinct or arm.having != TRUE:
@@ -1752,12 +1752,15 @@ def asked_by_value(select: Select, view: View) -> Node | None:
         if isinstance(query, Select):
             new = values_of_nothing(query, (rest.where,))
         else:
-            new = _without_rows(
-                (rest.where,), lambda those, c=condition: c in _compared_outside(those)
-            )
+            new = _without_rows((rest.where,), partial(_compares, condition))
         if new and view.rows_of(attrs.evolve(rest, where=replaced(rest.where, new))).none():
             return rest
     return None
+
+
+def _compares(condition: Scalar, those: Select) -> bool:
+    """Say whether it is that something is not NULL with which a query compares its rows."""
+    return condition in _compared_outside(those)
 
 
 def values_of_nothing(those: Select, parts: Iterable[Node]) -> dict[Scalar, Scalar]:
