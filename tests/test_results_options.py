@@ -350,6 +350,7 @@ INTERRUPTED = """
 import os, signal, threading, time
 from scorekit import SqlCase, judge_from_function, score_sql_cases
 
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell may have it ignored
 asked, goes_on = [], threading.Event()
 
 def function(request):
