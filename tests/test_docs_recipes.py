@@ -55,7 +55,7 @@ VERDICTS = {
     "inspect_log": "{'score': 0.983, 'low': 0.476, 'high': 1.0}\n",
     "lm_eval_samples": "Suite: inconclusive, -0.38 [-0.60, -0.15] (95 %, paired t",
     "promptfoo_output": "Suite: regressed, -0.5 [-1, +0.1] (95 %, paired t",
-    "swebench_report": "Suite: regressed, between -0.50 and -0.44 (1 of 16 cases not scored)",
+    "swebench_report": "Suite: regressed, between -0.500 and -0.438 (1 of 16 cases not scored)",
 }
 """Of those that print a comparison: what stands in it."""
 
