@@ -1112,7 +1112,7 @@ def plain_aggregates(select: Select, view: View) -> Node | None:
             if value is not None:
                 found[agg] = value
         elif agg.function == "count" and not agg.distinct and rows.never_null(this):
-            found[agg] = Aggregate("count")
+            found[agg] = ROWS
     return of_groups(select, found)
 
 
@@ -1405,11 +1405,10 @@ def known_around(select: Select, view: View) -> Node | None:
                 continue
             own = local_sources(query.tables)
             rows = view.rows(select.tables, (c for c in conditions if c is not part))
-            for condition in conjuncts(query.where):
+            for condition, rest in each_condition(query):
                 # spelling: of other conditions nothing is known here
                 if not uses(condition, own) and rows.implies(condition):
-                    kept = conjunction(c for c in conjuncts(query.where) if c != condition)
-                    return replaced(select, {query: attrs.evolve(query, where=kept)})
+                    return replaced(select, {query: rest})
                 for test in outermost(condition, IsNull):
                     # spelling: of other tests nothing is known here
                     if not uses(test, own) and rows.never_null(test.operand):
@@ -1878,7 +1877,7 @@ def sides_of(condition: Scalar) -> tuple[tuple[Scalar, Scalar], ...]:
 def rows_of_two(condition: Scalar) -> Select | None:
     """Return the rows of which a condition wants two at least."""
     sign, those, *count = counted(condition) or ("", None)
-    return those if (sign, *count) == (">=", Aggregate("count"), 2) else None
+    return those if (sign, *count) == (">=", ROWS, 2) else None
 
 
 def _compared_outside(found: Select) -> list[Scalar]:
