@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from refusals import Refusal, refusals
 from scipy import stats
@@ -398,7 +398,7 @@ def test_a_lost_case_of_a_stable_suite_is_never_silently_green(
     assert stops(compare_reports(after, before)) == ""
 
 
-@pytest.mark.simulation
+@pytest.mark.sampled
 @pytest.mark.parametrize(("n_old", "n_new"), [(1, 10), (10, 1), (1, 5), (3, 5), (1, 100)])
 def test_unequal_attempts_raise_no_false_alarms(n_old: int, n_new: int) -> None:
     """The error is that of the fewer attempts in both runs: few unchanged suites stop."""
@@ -472,6 +472,7 @@ def filled(run: dict[str, list[bool | None]], values: Any) -> dict[str, list[boo
     return {case: [next(values) if x is None else x for x in own] for case, own in run.items()}
 
 
+@settings(max_examples=20)
 @given(st.lists(OUTCOMES, min_size=2, max_size=3), st.lists(OUTCOMES, min_size=2, max_size=3))
 def test_bounds_are_those_of_all_outcomes(old: Any, new: Any) -> None:
     """By enumeration: rates of a model, and the change of a suite."""
