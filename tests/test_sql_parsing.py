@@ -391,6 +391,24 @@ def test_a_text_that_cannot_be_read_is_tried_once(monkeypatch: pytest.MonkeyPatc
     assert len({id(error) for error in errors}) == 3
 
 
+def test_a_script_is_cut_only_as_long_as_that_costs_little(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Each cut reads anew what is left of a text that no cut makes readable."""
+    read: list[int] = []
+    real = parsing._words
+
+    def counted(text: str, dialect: Dialect) -> Any:
+        read.append(len(text))
+        return real(text, dialect)
+
+    monkeypatch.setattr(parsing, "_words", counted)
+    text = "BEGIN " * 30_000 + "1"
+    with pytest.raises(SqlError):
+        parsing.read(text, "doris")
+    assert len(text) < sum(read) < 20 * len(text)
+
+
 @pytest.mark.parametrize(
     ("dialect", "dialects"),
     [
