@@ -627,15 +627,21 @@ def test_repeats_with_unknown_outcomes() -> None:
     """A case that one repeat does not know is left out, and bounds the change."""
     known = {f"c{i}": [1, 0] for i in range(10)}
     lost = {**known, "c0": [None, None]}
-    suite = compare_reports([flags(known)] * 2, [flags(known), flags(lost)]).suite
-    assert (suite.n_cases, suite.n_unscored) == (9, 1)
-    assert suite.delta_bounds == pytest.approx((-0.025, 0.025))
+    result = compare_reports([flags(known)] * 2, [flags(known), flags(lost)])
+    assert (result.suite.n_cases, result.suite.n_unscored) == (9, 1)
+    assert result.suite.delta_bounds == pytest.approx((-0.025, 0.025))
+    assert (result.removed_cases, result.newly_failing) == ((), ())
 
 
-def test_an_unknown_outcome_alone_stops_nothing() -> None:
-    """It is a bound: a case that had failed cannot have got worse."""
-    before = flags({f"c{i}": [i % 2] for i in range(40)})
-    after = flags({f"c{i}": [i % 2 if i else None] for i in range(40)})
-    result = compare_reports(before, after)
-    assert result.suite.delta_bounds == (0.0, 1 / 40)
-    assert (result.newly_failing, stops(result)) == ((), "")
+def test_a_case_without_any_outcome_stops_a_job() -> None:
+    """Nobody passes by losing outcomes, as by deleting a case; one that lost some is bounded."""
+    before = {f"c{i}": [1, 1, 0, 1] for i in range(20)}
+    after = {**before, "c3": [None] * 4, "c4": [None, 1, 0, 1]}
+    for sides in ((before, after), (flags(before), flags(after))):
+        result = compare_reports(*sides)
+        head, kind, *_ = stops(result).splitlines()
+        assert head == "1 case newly unscored"
+        assert kind.startswith("  newly unscored (unknown outcomes): c3")
+        assert "1 case newly unscored" in str(result).splitlines()[0]
+        assert stops(result, allow_missing=True) == ""
+        assert (result.suite.n_unscored, result.suite.n_unknown) == (1, 1)
