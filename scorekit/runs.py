@@ -334,10 +334,11 @@ class TierStatistics(TableRecord):
     impl_rate: Statistics
     impl_rate_interval: Interval
     cost_usd: Statistics | None
-    """None unless the cost of every run was measured, as for all that follows from costs."""
+    """Over the runs whose cost was measured, *n_costs*, as all that follows from costs; None if
+    there are none."""
     cost_usd_interval: Interval | None
     duration_seconds: Statistics | None
-    """None unless the duration of every run was measured."""
+    """Over the runs whose duration was measured, *n_durations*; None if there are none."""
     composite_score: Statistics
     composite_interval: Interval
     cost_of_pass: float | None
@@ -357,11 +358,11 @@ class TierStatistics(TableRecord):
     weights: Weighting = "attempts"
     """What weighs the same in *means*: each task, or each run."""
     means: FrozenMapping[str, float] = attrs.field(factory=FrozenMapping[str, float])
-    """Means of ``"pass_rate"``, ``"impl_rate"``, ``"composite_score"`` and, if every cost was
+    """Means of ``"pass_rate"``, ``"impl_rate"``, ``"composite_score"`` and, if a cost was
     measured, ``"cost_usd"`` by *weights*. Those of the statistics are over runs."""
     task_means: FrozenMapping[str, tuple[float, float]] | None = None
-    """Mean cost and pass rate of each task, by which two tiers are compared; None where the runs
-    name no task, or a cost was not measured."""
+    """Mean cost and pass rate of the measured runs of each task, by which costs of a pass of two
+    tiers are compared; None where the runs name no task, or no cost was measured."""
 
     def __attrs_post_init__(self) -> None:
         """Refuse what would mislead a comparison of tiers; means not given are those of runs."""
@@ -406,11 +407,15 @@ class TierStatistics(TableRecord):
 
     def _price(self) -> str:
         if self.cost_of_pass is None:
-            known = f"{self.n_costs} of {self.n_runs} costs measured"
-            return f"cost per successful run unknown ({known})"
+            return "no cost measured"
+        known = f" ({self._measured()} costs measured)" if self._measured() else ""
         if math.isinf(self.cost_of_pass):
-            return "no successful run"
-        return f"{usd(self.cost_of_pass, self.cost_of_pass_interval)} per successful run"
+            return f"no successful run{known}"
+        return f"{usd(self.cost_of_pass, self.cost_of_pass_interval)} per successful run{known}"
+
+    def _measured(self) -> str:
+        """Say of how many runs the cost is known, where not of all."""
+        return f"{self.n_costs} of {self.n_runs}" if self.n_costs < self.n_runs else ""
 
     def _graded(self) -> str:
         """Say which grade the median gives, and where it hides failures which the mean gives."""
@@ -427,9 +432,10 @@ class TierStatistics(TableRecord):
             f"mean ({level})": Estimate(mean, ends),
             " ": Scale.of(mean, ends),
             "pass rate": Estimate(self.means["pass_rate"], self.pass_rate_interval),
-            "USD per pass": f"unknown ({self.n_costs} of {self.n_runs} measured)"
+            "USD per pass": "no cost measured"
             if self.cost_of_pass is None
             else Estimate(self.cost_of_pass, self.cost_of_pass_interval),
+            "costs measured": self._measured(),
         }
 
 
@@ -462,7 +468,8 @@ def tier_statistics(
     Each measure is described over the runs. The grade is that of the *median* composite score, so
     one odd run does not decide it. Means of scores have the interval of `mean_interval` with
     bounds 0 and 1. The mean cost has that with bounds 0 and infinity. The cost of a pass is the
-    mean cost divided by the mean pass rate, as in `cost_of_pass_from_columns`.
+    mean cost divided by the mean pass rate, as in `cost_of_pass_from_columns`. Costs, and the cost
+    of a pass, are over the runs whose cost was measured (*n_costs*), as if there were no others.
 
     If tasks were run several times, give each `Run` its *task_id*. Runs of one task resemble each
     other: *means* and intervals then count a task as one observation, so tasks that were tried
@@ -531,7 +538,6 @@ def tier_statistics(
     groups = np.array([tasks[run.task_id] for run in checked if run.task_id]) if tasks else None
     passes = np.array([run.passed for run in checked], np.float64)
     impl_rates = np.array([run.impl_rate for run in checked])
-    costs = [run.cost_usd for run in checked if run.cost_usd is not None]
     durations = [run.duration_seconds for run in checked if run.duration_seconds is not None]
     scores = [_weigh(float(run.passed), run.impl_rate, share) for run in checked]
     composite = describe(scores)
@@ -542,40 +548,16 @@ def tier_statistics(
         "impl_rate": impl_rates,
         "composite_score": np.array(scores),
     }
-    if len(costs) == len(checked):
-        columns["cost_usd"] = np.array(costs)
-    ends = dict.fromkeys(columns, (0.0, 1.0)) | {"cost_usd": limits or NO_LIMIT}
+    same: dict[str, Any] = {"confidence_level": confidence_level, "weights": weights, "seed": seed}
     around = {
-        name: interval_of_mean(
-            values,
-            groups,
-            ends[name],
-            confidence_level=confidence_level,
-            weights=weights,
-            seed=seed,
-        )
+        name: interval_of_mean(values, groups, (0.0, 1.0), **same)
         for name, values in columns.items()
     }
-    of_task = columns
-    if groups is not None:
-        of_task = {name: group_means(values, groups) for name, values in columns.items()}
-    priced: dict[str, Any] = dict.fromkeys(
-        ("cost_usd", "cost_usd_interval", "cost_of_pass", "cost_of_pass_interval", "task_means")
-    )
-    weighed, units = (of_task, None) if weights == "groups" else (columns, groups)
-    if "cost_usd" in columns:
-        both = zip(of_task["cost_usd"].tolist(), of_task["pass_rate"].tolist(), strict=True)
-        cost = per_pass(weighed["cost_usd"], math.fsum(weighed["pass_rate"]))
-        of_costs = around["cost_usd"]
-        priced = {
-            "cost_usd": describe(columns["cost_usd"], quantiles=shares),
-            "cost_usd_interval": of_costs,
-            "cost_of_pass": cost,
-            "cost_of_pass_interval": pass_cost_interval(
-                cost, weighed["cost_usd"], of_costs, weighed["pass_rate"], units
-            ),
-            "task_means": FrozenMapping(dict(zip(tasks, both, strict=True))) if tasks else None,
-        }
+    weighed = columns
+    if groups is not None and weights == "groups":
+        weighed = {name: group_means(values, groups) for name, values in columns.items()}
+    means = {name: mean_rounded_once(values) for name, values in weighed.items()}
+    priced, mean_cost = _prices(checked, shares, limits or NO_LIMIT, **same)
     by_task: dict[str, list[float]] = {task: [] for task in tasks}
     for run, score in zip(checked, scores, strict=True):
         if run.task_id is not None:
@@ -587,11 +569,9 @@ def tier_statistics(
         pass_rate_interval=around["pass_rate"],
         impl_rate=describe(impl_rates),
         impl_rate_interval=around["impl_rate"],
-        n_costs=len(costs),
+        n_costs=sum(run.cost_usd is not None for run in checked),
         n_durations=len(durations),
-        duration_seconds=describe(durations, quantiles=shares)
-        if len(durations) == len(checked)
-        else None,
+        duration_seconds=describe(durations, quantiles=shares) if durations else None,
         composite_score=composite,
         composite_interval=around["composite_score"],
         **priced,
@@ -600,8 +580,37 @@ def tier_statistics(
             FrozenMapping({task: tuple(own) for task, own in by_task.items()}) if tasks else None
         ),
         weights=weights if tasks else "attempts",
-        means=FrozenMapping({name: mean_rounded_once(values) for name, values in weighed.items()}),
+        means=FrozenMapping({**means, **mean_cost}),
     )
+
+
+def _prices(
+    runs: Sequence[Run], quantiles: tuple[float, ...], limits: tuple[float, float], **same: Any
+) -> tuple[dict[str, Any], dict[str, float]]:
+    """Return all that follows from costs, and their mean, over the runs with a measured cost."""
+    known = [run for run in runs if run.cost_usd is not None]
+    if not known:
+        names = "cost_usd", "cost_usd_interval", "cost_of_pass", "cost_of_pass_interval"
+        return dict.fromkeys(names), {}
+    tasks = _check_tasks(known)
+    groups = np.array([tasks[run.task_id] for run in known if run.task_id]) if tasks else None
+    costs = np.array([run.cost_usd for run in known], np.float64)
+    passes = np.array([run.passed for run in known], np.float64)
+    around = interval_of_mean(costs, groups, limits, **same)
+    priced: dict[str, Any] = {
+        "cost_usd": describe(costs, quantiles=quantiles),
+        "cost_usd_interval": around,
+    }
+    if groups is not None:
+        by_task = group_means(costs, groups), group_means(passes, groups)
+        both = zip(*(column.tolist() for column in by_task), strict=True)
+        priced["task_means"] = FrozenMapping(dict(zip(tasks, both, strict=True)))
+        if same["weights"] == "groups":
+            (costs, passes), groups = by_task, None
+    cost = per_pass(costs, math.fsum(passes))
+    ends = pass_cost_interval(cost, costs, around, passes, groups)
+    priced |= {"cost_of_pass": cost, "cost_of_pass_interval": ends}
+    return priced, {"cost_usd": mean_rounded_once(costs)}
 
 
 def _check_tasks(runs: Sequence[Run]) -> dict[str, int]:
@@ -645,7 +654,7 @@ class CrossTier(TableRecord):
     pass_rate_variance: float
     impl_rate_variance: float
     cost_variance: float | None
-    """In USD squared; None, as the next, unless the costs of all tiers are known."""
+    """In USD squared; None, as the next, if a tier has no measured cost."""
     cost_delta: float | None
     """Highest median cost minus the lowest, in USD."""
     frontier_cost_of_pass: float | None

@@ -20,6 +20,7 @@ from refusals import Refusal, refusals
 from scorekit.costs import cost_of_pass, cost_of_pass_from_columns
 from scorekit.errors import InputError, shown
 from scorekit.intervals import mean_interval
+from scorekit.plots import plot_cost_quality
 from scorekit.runs import (
     CrossTier,
     Run,
@@ -864,28 +865,43 @@ def test_tasks_weigh_the_same_however_often_they_were_tried() -> None:
 
 @pytest.mark.parametrize("missing", [None, math.nan, pd.NA])
 def test_a_cost_that_was_not_measured_is_none(missing: Any) -> None:
-    """Of a run, a tier and tiers; the count is shown, and nothing is taken for 0."""
+    """Costs are over the measured runs, as if there were no others, and the count is shown."""
     columns: dict[str, Any] = {
-        "run_id": [1, 2, 3],
-        "passed": [True, True, False],
+        "run_id": [1, 2, 3, 4],
+        "passed": [True, True, False, True],
         "impl_rate": 0.5,
-        "duration_seconds": pd.Series([1.0, None, 3.0]),
+        "duration_seconds": pd.Series([1.0, None, 3.0, 4.0]),
+        "task_id": ["a", "a", "b", "c"],
     }
-    some = tier_statistics("T0", runs_from_columns(**columns, cost_usd=[0.5, missing, 0.25]))
-    assert (some.cost_usd, some.cost_usd_interval, some.cost_of_pass) == (None, None, None)
-    assert (some.n_costs, some.n_durations, some.duration_seconds) == (2, 2, None)
-    assert "cost per successful run unknown (2 of 3 costs measured)" in str(some)
+    runs = runs_from_columns(**columns, cost_usd=[0.5, missing, 0.25, missing])
+    some, fewer = tier_statistics("T0", runs), tier_statistics("T0", [runs[0], runs[2]])
+    for name in ("cost_usd", "cost_usd_interval", "cost_of_pass", "cost_of_pass_interval"):
+        assert getattr(some, name) == getattr(fewer, name) != None  # noqa: E711
+    columns_of_costs = cost_of_pass_from_columns(
+        cost_usd=[0.5, 0.25], passed=[True, False], clusters=["a", "b"]
+    )
+    assert (some.cost_of_pass, some.cost_of_pass_interval) == (0.75, columns_of_costs.interval)
+    assert (some.task_means, some.means["cost_usd"]) == (fewer.task_means, 0.375)
+    assert (some.n_costs, some.n_durations) == (2, 3)
+    assert some.duration_seconds == describe([1, 3, 4], quantiles=(0.5, 0.95))
+    assert str(some).splitlines()[0].endswith(" per successful run (2 of 4 costs measured)")
     for text in (some.to_markdown(), some.to_latex()):
-        assert "unknown (2 of 3 measured)" in text
+        assert "2 of 4" in text
     assert TierStatistics.from_json(some.to_json()) == some
     none = tier_statistics("T1", runs_from_columns(**columns))
-    assert (none.n_costs, none.cost_of_pass) == (0, None)
+    assert (none.n_costs, none.cost_usd, none.cost_of_pass) == (0, None, None)
+    assert ", no cost measured" in str(none)
+    lost = tier_statistics("T", [attrs.evolve(runs[0], cost_usd=None), runs[2]])
+    assert ", no successful run (1 of 2 costs measured)" in str(lost)
     known = tier_statistics("T2", runs_from_columns(**columns, cost_usd=0.5), bounds=(0, 1))
     tiers = cross_tier([some, none, known])
     assert (tiers.cost_delta, tiers.cost_variance) == (None, None)
-    assert tiers.cost_ratios == {"T1": None, "T2": None}
-    assert (tiers.frontier_tier, tiers.frontier_cost_of_pass) == ("T2", 0.75)
-    nobody = cross_tier([some, none])
+    assert tiers.cost_ratios == {"T1": None, "T2": pytest.approx(4 / 3)}
+    assert (tiers.frontier_tier, tiers.frontier_cost_of_pass) == ("T0", 0.75)
+    ax = plot_cost_quality([some, none])
+    assert ax.get_title() == "Cost and quality of 1 tier of 2 (no costs: T1)"
+    assert [text.get_text() for text in ax.texts] == ["T0 (2 of 4 costs)"]
+    nobody = cross_tier([none], baseline="T1")
     assert (nobody.frontier_tier, nobody.frontier_cost_of_pass) == (None, None)
     for passed, cost in ((True, None), (False, math.inf)):
         alone = score_run(Run(run_id=1, passed=passed, impl_rate=0.5, cost_usd=missing))
