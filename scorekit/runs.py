@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from statistics import pvariance
 from typing import Any, get_args
@@ -105,7 +105,8 @@ class Run(Record):
     """None where it was not measured, as the next."""
     duration_seconds: float | None = None
     task_id: str | None = attrs.field(default=None, converter=attrs.converters.optional(name_of))
-    """Task of the run, if tasks were run several times; the same name in every tier."""
+    """Task of the run, if tasks were run several times. Equal names are the same task, in other
+    tiers too: number the tasks of a tier ``"T1/00"`` unless ``"00"`` is one task everywhere."""
 
     def __attrs_post_init__(self) -> None:
         """Check every field and store it as the builtin it is annotated with."""
@@ -163,14 +164,15 @@ def runs_from_columns(
     strings.
 
     Args:
-        run_id: A name that no other run of its tier has.
+        run_id: A name that no other run of its tier has; the index of a data frame will do.
         passed: Whether each passed.
         impl_rate: The judge's weighted score of each, in [0, 1]; booleans count 0 and 1, so
             without a judge pass the same column as *passed*.
         cost_usd: Cost of each in USD (>= 0); None, NaN or ``pd.NA`` where it was not measured.
         duration_seconds: Time each took (>= 0), or missing likewise.
         task_id: The task of each, where tasks were run several times; None where no run names
-            its task.
+            its task. Tiers are compared over equal names, so a name must be the same task in all
+            tiers: where each tier numbers its own, put the tier in front, ``"T1/00"``.
 
     Returns:
         The runs, in the order of the rows.
@@ -408,14 +410,10 @@ class TierStatistics(TableRecord):
     def _price(self) -> str:
         if self.cost_of_pass is None:
             return "no cost measured"
-        known = f" ({self._measured()} costs measured)" if self._measured() else ""
+        known = f" ({_priced(self)} costs measured)" if _priced(self) else ""
         if math.isinf(self.cost_of_pass):
             return f"no successful run{known}"
         return f"{usd(self.cost_of_pass, self.cost_of_pass_interval)} per successful run{known}"
-
-    def _measured(self) -> str:
-        """Say of how many runs the cost is known, where not of all."""
-        return f"{self.n_costs} of {self.n_runs}" if self.n_costs < self.n_runs else ""
 
     def _graded(self) -> str:
         """Say which grade the median gives, and where it hides failures which the mean gives."""
@@ -424,10 +422,10 @@ class TierStatistics(TableRecord):
 
     def _row(self) -> dict[str, object]:
         mean, ends = self.means["composite_score"], self.composite_interval
-        level = f"{100 * ends.confidence_level:g} %"
+        level, grade = f"{100 * ends.confidence_level:g} %", letter_grade(mean).letter
         return {
             "tier": one_line(self.tier_id, MAX_NAME),
-            "grade": self.grade.letter,
+            "grade": self.grade.letter + (f" (mean {grade})" if self.median_hides_split else ""),
             "median": self.composite_score.median,
             f"mean ({level})": Estimate(mean, ends),
             " ": Scale.of(mean, ends),
@@ -435,13 +433,22 @@ class TierStatistics(TableRecord):
             "USD per pass": "no cost measured"
             if self.cost_of_pass is None
             else Estimate(self.cost_of_pass, self.cost_of_pass_interval),
-            "costs measured": self._measured(),
+            "costs measured": _priced(self),
         }
 
 
 def _counted(tier: TierStatistics) -> str:
     n_tasks = None if tier.task_scores is None else len(tier.task_scores)
     return counted_runs(tier.n_runs, n_tasks, weights=tier.weights)
+
+
+def _priced(tier: TierStatistics) -> str:
+    """Say of how many runs the cost is known, where not of all."""
+    return f"{tier.n_costs} of {tier.n_runs}" if tier.n_costs < tier.n_runs else ""
+
+
+def _short(name: str) -> str:
+    return one_line(name, MAX_NAME)
 
 
 def _split(tier: TierStatistics) -> str:
@@ -680,68 +687,110 @@ class CrossTier(TableRecord):
     """Tasks that each other tier shares with the baseline; None if the runs of one name none."""
 
     def _sheet(self) -> Sheet:
-        splits = [tier for tier in self.tiers if tier.median_hides_split]
-        notes = [f"{one_line(tier.tier_id, MAX_NAME)}: {_split(tier)}" for tier in splits]
-        alone = [one_line(t.tier_id, MAX_NAME) for t in self.tiers if t.task_scores is None]
-        if alone:  # a table of intervals does not show how far they can be trusted
-            whose = "" if len(alone) == len(self.tiers) else f" of {', '.join(alone)}"
+        tiers = {_short(tier.tier_id): tier for tier in self.tiers}
+        notes = list(self._compared_over())
+        if splits := [name for name, tier in tiers.items() if tier.median_hides_split]:
+            notes.append(
+                f"grades are of median scores, which hide failures of {', '.join(splits)}"
+            )
+        known = {name: _priced(tier) for name, tier in tiers.items()}
+        if partly := [f"{name} {some}" for name, some in known.items() if some]:
+            notes.append(f"runs with a measured cost: {', '.join(partly)}")
+        # a table of intervals does not show how far they can be trusted
+        if alone := [name for name, tier in tiers.items() if tier.task_scores is None]:
+            whose = "" if len(alone) == len(tiers) else f" of {', '.join(alone)}"
             notes.append(f"runs{whose} each taken as independent")
-        tasks = {tier.tier_id: _by_task(tier) for tier in self.tiers}
-        for name, n in self.n_common_tasks.items():
-            both = tasks[name], tasks[self.baseline]
-            sizes = {len(scores) for own in both for scores in own.values()}
-            if n is not None and (both[0].keys() != both[1].keys() or len(sizes) > 1):
-                over = f"{n} common task{'s' * (n != 1)}, each weighing the same"
-                whose = one_line(name, MAX_NAME)
-                what = f"{whose}: uplift of mean and costs beside the baseline"
-                notes.append(f"{what} over {over if n else 'all runs: no common task'}")
-        without = ("tiers",)
         return Sheet(
-            f"{counted(len(self.tiers), 'tier')}, "
-            f"compared with {one_line(self.baseline, MAX_NAME)}",
+            f"{counted(len(tiers), 'tier')}, compared with {_short(self.baseline)}",
             self._found(),
             (
-                Table(rows=list(map(self._row_of, self.tiers)), specs=UPLIFTS),
+                *self._cheapest(),
+                Table(rows=list(map(self._row_of, self.tiers))),
                 *notes,
-                Fields(record=self, without=without, title="All numbers", folded=True),
+                Table(
+                    rows=list(map(self._medians_of, self.tiers)),
+                    title="Medians",
+                    specs=UPLIFTS,
+                    place="detail",
+                ),
+                Fields(record=self, without=("tiers",), title="All numbers", folded=True),
             ),
         )
 
     def _found(self) -> str:
         """Say which tiers differ from the baseline in their mean score, each by its interval."""
+        base = _short(self.baseline)
         known = {name: ends for name, ends in self.uplift_intervals.items() if ends is not None}
-        of = f"{counted(len(self.tiers), 'tier')} compared with "
-        of += one_line(self.baseline, MAX_NAME)
         if not known:
-            return of
-        better = [one_line(name, MAX_NAME) for name, ends in known.items() if ends.low > 0.0]
-        worse = [one_line(name, MAX_NAME) for name, ends in known.items() if ends.high < 0.0]
-        parts = [f"higher mean score: {', '.join(better)}"] if better else []
-        parts += [f"lower mean score: {', '.join(worse)}"] if worse else []
+            return f"{counted(len(self.tiers), 'tier')} compared with {base}"
         sure = level_of(next(iter(known.values())))
-        found = "; ".join(parts) or "no tier has a mean score shown to differ"
-        return f"{found} ({of}, each by its own {sure} interval)"
+        found = _apart(known, 0.0) or "no difference found"
+        tiers = counted(len(known), "tier")
+        return f"mean composite score against {base}: {found} ({tiers}, {sure} interval of each)"
+
+    def _cheapest(self) -> Iterator[str]:
+        """Say where a pass costs least, and where more or less than at the baseline."""
+        base = _short(self.baseline)
+        for best in self.tiers:
+            if best.tier_id == self.frontier_tier and best.cost_of_pass is not None:
+                cost = usd(best.cost_of_pass, best.cost_of_pass_interval)
+                text = f"cost per successful run: lowest {_short(best.tier_id)}, {cost}"
+                if (ratio := self.cost_ratios.get(best.tier_id)) is not None:
+                    ends = self.cost_ratio_intervals.get(best.tier_id)
+                    text += f", {estimate(ratio, ends)} times {base}"
+                found = _apart(self.cost_ratio_intervals, 1.0)
+                yield f"{text}; against {base}: {found}" if found else text
+
+    def _compared_over(self) -> Iterator[str]:
+        """Say over which tasks tiers are compared with the baseline."""
+        base = _short(self.baseline)
+        named = {_short(name): n for name, n in self.n_common_tasks.items() if n is not None}
+        over = "uplifts and cost ratios over"
+        if shared := [f"{name} {n}" for name, n in named.items() if n]:
+            yield f"{over} tasks shared with {base}, by task_id: {', '.join(shared)}"
+        if apart := [name for name, n in named.items() if not n]:
+            whose = "" if len(apart) == len(self.tiers) - 1 else f" {', '.join(apart)}:"
+            better = "the same tasks in all tiers would narrow their intervals"
+            yield f"no task shared with {base}:{whose} {over} all runs ({better})"
 
     def _row_of(self, tier: TierStatistics) -> dict[str, object]:
         name = tier.tier_id
-        level = f"{100 * tier.composite_interval.confidence_level:g} %"
-        medians, means = "uplift of median", f"uplift of mean ({level})"
-        row = {**row_of(tier), medians: "baseline"}
+        means = "uplift of mean"
+        row = {key: cell for key, cell in row_of(tier).items() if key not in ASIDE}
         if name == self.baseline:
-            return row
+            return {**row, means: "baseline"}
         uplift, ratio = self.mean_uplifts[name], self.cost_ratios.get(name)
-        median = self.uplifts[name]
-        row[medians] = "none" if median is None else median
         row[means] = (
-            Estimate(uplift, self.uplift_intervals[name], "+") if uplift is not None else "none"
+            "none" if uplift is None else Estimate(uplift, self.uplift_intervals[name], "+")
         )
         if ratio is not None:
             row["times baseline"] = Estimate(ratio, self.cost_ratio_intervals.get(name))
         return row
 
+    def _medians_of(self, tier: TierStatistics) -> dict[str, object]:
+        uplift = self.uplifts.get(tier.tier_id, "baseline")
+        return {
+            "tier": _short(tier.tier_id),
+            "median": tier.composite_score.median,
+            "uplift of median": "none" if uplift is None else uplift,
+        }
+
 
 UPLIFTS = {"uplift of median": "+.4g"}
 """How the numbers of a table of tiers are written."""
+
+ASIDE = "median", "costs measured"
+"""Columns of a tier that a comparison says elsewhere: the table would be too wide."""
+
+
+def _apart(intervals: Mapping[str, Interval | None], same: float) -> str:
+    """Name the tiers whose interval lies above, or below, what would be the same."""
+    known = {_short(name): ends for name, ends in intervals.items() if ends is not None}
+    sides = {
+        "higher": [name for name, ends in known.items() if ends.low > same],
+        "lower": [name for name, ends in known.items() if ends.high < same],
+    }
+    return ", ".join(f"{side} {', '.join(names)}" for side, names in sides.items() if names)
 
 
 def cross_tier(tiers: Iterable[TierStatistics], *, baseline: str | int = "T0") -> CrossTier:
@@ -750,10 +799,13 @@ def cross_tier(tiers: Iterable[TierStatistics], *, baseline: str | int = "T0") -
 
     Uplifts are computed twice: from medians, as ProjectScylla does, and from means, with an
     interval. A median of passes and failures does not show a share of failures below a half.
-    ``print`` shows both, and says which medians hide a split.
+    ``print`` shows the means, with the grade of a mean where the median hides failures, and
+    ``to_text(all=True)`` the medians too. It names the tiers whose mean composite score, or cost
+    of a pass, has an interval that excludes that of the baseline.
 
     Args:
-        tiers: Statistics of at least one tier, no *tier_id* twice.
+        tiers: Statistics of at least one tier, no *tier_id* twice. A *task_id* that two of them
+            have is taken for the same task.
         baseline: *tier_id* of the tier to measure from.
 
     Returns:

@@ -419,16 +419,20 @@ def test_a_median_that_hides_a_split_says_so() -> None:
     assert interval is not None
     assert 0 < interval.low < 0.95 / 0.75 - 1 < interval.high
     lines = [" ".join(line.split()) for line in str(result).splitlines()]
-    _, header, first, best, *_, last, counted = lines
+    found, value, header, first, best, _, hidden, counted = lines
+    of = "against T0: higher T1 (2 tiers, 95 % interval of each)"
+    assert found == f"mean composite score {of}"
+    lowest = "lowest T1, 0.500 USD [0.500, 0.565], 0.60 [0.41, 0.80] times T0"
+    assert value == f"cost per successful run: {lowest}; against T0: lower T1"
+    assert hidden == r"grades are of median scores, which hide failures of T0, T\n2"
     assert counted == "runs each taken as independent"
-    assert header == (
-        "tier grade median mean (95 %) pass rate USD per pass "
-        "uplift of median uplift of mean (95 %) times baseline"
-    )
-    assert first.startswith("T0 A 0.95 0.75 [0.63, 0.84] 0.60 [0.41, 0.77] 0.83 [")
-    row = "T1 A 0.95 0.95 [0.84, 0.96] 1 [0.88, 1] 0.500 [0.500, 0.565]"
-    assert best == f"{row} +0 +0.27 [+0.07, +0.52] 0.60 [0.41, 0.80]"
-    assert last == r"T\n2: the median hides failures: mean score 0.80 [0.67, 0.88], grade C"
+    assert header == "tier grade mean (95 %) pass rate USD per pass uplift of mean times baseline"
+    assert first.startswith("T0 A (mean C) 0.75 [0.63, 0.84] 0.60 [0.41, 0.77] 0.83 [")
+    row = "T1 A 0.95 [0.84, 0.96] 1 [0.88, 1] 0.500 [0.500, 0.565]"
+    assert best == f"{row} +0.27 [+0.07, +0.52] 0.60 [0.41, 0.80]"
+    medians = [" ".join(line.split()) for line in result.to_text(all=True).splitlines()[-4:]]
+    assert medians == ["tier median uplift of median", "T0 0.95 baseline", *medians[2:]]
+    assert medians[2:] == ["T1 0.95 +0", r"T\n2 0.95 +0"]
     split = "; the median hides failures: mean score 0.75 [0.63, 0.84], grade C"
     assert str(tiers[0]).endswith(split)
 
@@ -470,8 +474,10 @@ def test_tiers_without_a_score_have_no_uplift_to_bound() -> None:
     """Over a baseline of 0 there is none; over one that may be 0 it has no upper end."""
     result = cross_tier([_tier("T0", 0.0), _tier("T1", 0.5)])
     assert (result.mean_uplifts["T1"], result.uplift_intervals["T1"]) == (None, None)
-    last = " ".join(str(result).splitlines()[-2].split())
-    assert last == "T1 F 0.5 0.5 [0, 1] 1 [0, 1] 0.5 [0, inf] none none 1 [0, inf]"
+    head, *_, row, _ = str(result).splitlines()
+    assert head == "2 tiers compared with T0"
+    assert " ".join(row.split()) == "T1 F 0.5 [0, 1] 1 [0, 1] 0.5 [0, inf] none 1 [0, inf]"
+    assert result.to_text(all=True).splitlines()[-1].split() == ["T1", "0.5", "none"]
     result = cross_tier([_tier("T0", 0.5), _tier("T1", 0.5)])
     interval = result.uplift_intervals["T1"]
     assert interval is not None
@@ -507,15 +513,12 @@ def test_means_are_compared_over_common_tasks_that_weigh_the_same() -> None:
     interval = result.uplift_intervals["T1"]
     assert interval is not None
     assert interval.low <= 0.2 <= interval.high
-    text = " ".join(str(result).split())
-    assert (
-        "T1: uplift of mean and costs beside the baseline over 24 common tasks, each weighing"
-        in text
-    )
-    assert "T2: uplift of mean and costs beside the baseline over 12 common tasks" in text
-    assert "T3: uplift of mean and costs beside the baseline over all runs: no common task" in text
+    over, narrow = "uplifts and cost ratios over", "the same tasks in all tiers would narrow"
+    shared, apart = str(result).splitlines()[-2:]
+    assert shared == f"{over} tasks shared with T0, by task_id: T1 24, T2 12"
+    assert apart == f"no task shared with T0: T3: {over} all runs ({narrow} their intervals)"
     alike = cross_tier([base, attrs.evolve(base, tier_id="T1")])
-    assert (alike.mean_uplifts["T1"], "common" in str(alike)) == (0.0, False)
+    assert (alike.mean_uplifts["T1"], "T0, by task_id: T1 24" in str(alike)) == (0.0, True)
 
 
 def test_costs_within_bounds_allow_for_the_dearest_run() -> None:
@@ -810,7 +813,8 @@ def test_the_pages_of_tiers_show_means_with_intervals() -> None:
     assert ">2 tiers, compared with T&lt;0&gt;<" in page
     assert page.count("<svg") == 2
     assert ">baseline</td>" in page
-    assert "T1: the median hides failures" in page
+    assert ">A (mean C)<" in page
+    assert "scores, which hide failures of T1<" in page
     assert "the median hides failures" in tiers[1]._repr_html_()
     assert "hides" not in tiers[0]._repr_html_().split("<details>")[0]
 
