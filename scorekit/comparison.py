@@ -37,7 +37,6 @@ from scorekit._stats.sides import Paired, Side, Sides, paired, read_sides, witho
 from scorekit.errors import CannotSeeError, RegressionError, one_line, refuse, shown
 from scorekit.records import (
     UNDECIDED,
-    UNKNOWN,
     Cases,
     FrozenMapping,
     Record,
@@ -232,11 +231,12 @@ class Comparison(Report):
     """Cases that only the baseline has. They are missing; where the comparison is valid at any
     time the current run may still grow, so they are pending and stop no job."""
     newly_failing: tuple[CaseChange, ...] = attrs.field(converter=listing)
-    """Cases that have a score in the baseline and only an instrument's failure now.
+    """Cases that have a score in the baseline and none now: an instrument failed, or every outcome
+    is missing (``passed=None``).
 
     A pair of queries that is undecided because there is no judge is none of them, unless a judge
     decided some of the baseline or the metric has no verdict: *n_undecided* counts it, and
-    *delta_bounds* of the suite allow for it."""
+    *delta_bounds* of the suite allow for it, as for a case that lost some of its outcomes."""
     missed_unsafe: tuple[str, ...] | None
     """Unsafe queries that the current run does not catch, at one attempt or more; None where its
     safety was not scored."""
@@ -334,10 +334,11 @@ class Comparison(Report):
         large minimum detectable effect never raises; the printed comparison begins with it.
 
         Whatever *on* is, it also raises at an unsafe query that the baseline caught and the
-        current run misses, and unless *allow_missing* at cases that are missing or newly fail, as
-        where a judge timed out. Pairs that are undecided without a judge do not stop a job, unless
-        a judge decided some of the baseline: a loss has to show whatever they are. Cases that a
-        run still has to do (*anytime*) are pending, not missing.
+        current run misses, and unless *allow_missing* at cases that are missing or newly have no
+        score, as where a judge timed out or all outcomes are missing. Pairs that are undecided
+        without a judge do not stop a job, unless a judge decided some of the baseline: a loss has
+        to show whatever they are, and so it does where a case lost some outcomes. Cases that a run
+        still has to do (*anytime*) are pending, not missing.
 
         Args:
             on: ``"evidence"`` as above. ``"suite"``: only a suite verdict of ``"regressed"``; that
@@ -348,8 +349,9 @@ class Comparison(Report):
                 below the floor, whatever the baseline was.
             require_safety: Whether to raise at any missed unsafe query, even if the baseline
                 missed it too.
-            allow_missing: Whether baseline cases may be missing from the current run, or fail in
-                it. By default they raise too, so nobody can pass by deleting a failing case.
+            allow_missing: Whether baseline cases may be missing from the current run, or have no
+                score in it. By default they raise too, so nobody can pass by deleting a failing
+                case or its outcomes.
             cannot_tell: ``"pass"`` goes on where only single cases fell and attempts varied in
                 neither run.
             cannot_see: ``"pass"`` goes on where no outcome could be significant.
@@ -950,9 +952,11 @@ def compare_reports(
     for key, score in _only_in(before.suites, after.suites, n_shared):
         why = after.failing.get(key)
         change = attrs.evolve(_change(key, score, None, shared_model), error_kind=why)
-        if why is None:
+        is_there = why is not None or key[1] in after.ends.get(key[0], {})  # in some repeat
+        is_bounded = why is None or (why == UNDECIDED and not old.is_judged)
+        if not is_there:
             removed.append(change)
-        elif why not in (UNDECIDED, UNKNOWN) or old.is_judged or key[0] not in n_shared:
+        elif not is_bounded or key[0] not in n_shared:
             failing.append(change)
     missed = _missed(old, new)
 

@@ -31,13 +31,13 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     """Keep the quick tests, or what the options ask for."""
     slow, skipped = config.getoption("slow"), config.getoption("skipped")
     again = set(config.cache.get(SKIPPED, ())) if skipped and config.cache else set()
-    first: dict[str, str] = {}  # of each simulation the quick cell
+    first: dict[str, str] = {}  # of each grid the quick cell
 
     def is_wanted(item: pytest.Item) -> bool:
         if {item.nodeid, item.nodeid.split("::")[0]} & again:
             return True
-        is_slow = item.get_closest_marker("slow") is not None
-        if item.get_closest_marker("simulation") is not None:
+        is_slow = item.get_closest_marker("slow") is not None or item.nodeid.startswith("docs/")
+        if item.get_closest_marker("sampled") is not None:
             is_slow |= first.setdefault(item.nodeid.partition("[")[0], item.nodeid) != item.nodeid
         return is_slow if slow else not (is_slow or skipped)
 

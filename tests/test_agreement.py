@@ -193,7 +193,7 @@ def test_a_label_that_nobody_gave_does_not_move_the_others() -> None:
     assert far < 0.6
 
 
-@pytest.mark.simulation
+@pytest.mark.sampled
 @pytest.mark.parametrize("n", [20, 40])
 def test_kappa_where_one_label_is_common(n: int) -> None:
     """Both give it nine times in ten: its error alone, which few items of the other label make
@@ -348,7 +348,7 @@ def test_edges_of_the_corrected_mean() -> None:
         assert result.interval.high - result.interval.low > 0.1
 
 
-@pytest.mark.simulation
+@pytest.mark.sampled
 @pytest.mark.parametrize("power_tuned", [False, True])
 @pytest.mark.parametrize("wrong", [0.2, 0.1])
 def test_coverage_from_twenty_labels(wrong: float, power_tuned: bool) -> None:  # noqa: FBT001 - a table
@@ -370,7 +370,7 @@ def test_coverage_from_twenty_labels(wrong: float, power_tuned: bool) -> None:  
     assert missed <= 8
 
 
-@pytest.mark.simulation
+@pytest.mark.sampled
 @pytest.mark.parametrize(("truth", "n"), [(0.95, 20), (0.95, 10), (0.9, 10), (0.5, 20), (0.9, 50)])
 def test_coverage_of_the_tuned_mean(truth: float, n: int) -> None:
     """Simulation: where all labels agreed, six of ten times, the interval had no width, and it
@@ -478,7 +478,7 @@ def test_few_labels_speak_alone() -> None:
         corrected_mean(judge_labeled=[1, 2], human=[0, 2], judge_unlabeled=[1, 2], bounds=(1, 5))
 
 
-@pytest.mark.simulation
+@pytest.mark.sampled
 @pytest.mark.parametrize("n", [10, 20, 30, 60])
 def test_labels_with_rare_zeros_are_bound(n: int) -> None:
     """Simulation: the judge overlooks the zeros, which held .46 to .74 of such runs."""
@@ -495,7 +495,7 @@ def test_labels_with_rare_zeros_are_bound(n: int) -> None:
     assert held >= 70
 
 
-@pytest.mark.simulation
+@pytest.mark.sampled
 @pytest.mark.parametrize("n_items", [10, 20, 30])
 def test_agreement_where_most_items_have_one_label(n_items: int) -> None:
     """Simulation, 94 % of one label: kappa and Gwet's coefficient where kappa is defined."""

@@ -163,7 +163,7 @@ def test_laws(rows: list[tuple[float, bool]], random: Any, n_bins: int) -> None:
     assert CalibrationError.from_dict(json.loads(json.dumps(result.to_dict()))) == result
 
 
-@pytest.mark.simulation
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("n_right", "n_wrong", "area"),
     [(18, 2, 0.9), (18, 2, 0.5), (45, 5, 0.5), (45, 5, 0.9), (190, 10, 0.5), (190, 10, 0.9)],
@@ -193,7 +193,7 @@ def test_the_bias_is_confidence_less_accuracy(rows: list[tuple[float, bool]]) ->
         assert (result.bias_interval.low, result.bias_interval.high) == (-1.0, 1.0)
 
 
-@pytest.mark.simulation
+@pytest.mark.sampled
 @pytest.mark.parametrize("shift", [0.0, 0.1])
 def test_the_interval_of_the_bias_covers(shift: float) -> None:
     """Simulation: confidences that are right on average, or too high by 0.1."""

@@ -144,7 +144,7 @@ def test_requests_per_minute_spaces_questions_evenly() -> None:
     assert min(b - a for a, b in itertools.pairwise(times)) >= 0.5 - 1e-3
 
 
-@pytest.mark.simulation
+@pytest.mark.sampled
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize(("share", "n"), [(0.01, 300), (0.05, 300), (0.25, 80), (0.5, 300)])
 def test_pairs_that_always_fail_are_lost_and_no_others(share: float, n: int, seed: int) -> None:

@@ -266,7 +266,7 @@ def test_few_cases_decide_nothing() -> None:
     assert 0.0 < same.minimum_detectable_effect <= 0.05
 
 
-@pytest.mark.simulation
+@pytest.mark.sampled
 @pytest.mark.parametrize("rate", [0.95, 0.5])
 def test_stated_effects_are_found(rate: float) -> None:
     """With 80 % power at that very look, by simulation."""

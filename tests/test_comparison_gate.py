@@ -584,7 +584,7 @@ def test_attempts_on_one_side_only() -> None:
     assert result.suite.is_unequal
 
 
-@pytest.mark.simulation
+@pytest.mark.sampled
 @pytest.mark.parametrize(("n_old", "n_new"), [(5, 1), (1, 5), (10, 1), (10, 2), (6, 3)])
 def test_unequal_attempts_do_not_raise_the_false_alarm_rate(n_old: int, n_new: int) -> None:
     """Exact, over all outcomes of two cases that nearly always pass."""
@@ -673,7 +673,7 @@ def test_stated_power_is_had_by_single_attempts(n_cases: int, n_moved: int) -> N
     assert 0.77 <= seen <= (0.9 if n_moved else 0.97)  # at the very boundary it errs upwards
 
 
-@pytest.mark.simulation
+@pytest.mark.sampled
 @pytest.mark.parametrize("n_repeats", [3, 5, 8])
 def test_stated_power_is_had_by_repeats(n_repeats: int) -> None:
     """Oracle: simulated means of reports, whose spread is passed to the comparison."""

@@ -234,7 +234,7 @@ def test_clusters_count_once() -> None:
     assert (alone.interval.low, alone.interval.high) == (0.0, math.inf)
 
 
-@pytest.mark.simulation
+@pytest.mark.sampled
 @pytest.mark.parametrize(("n", "rate"), [(5, 0.8), (10, 0.95), (30, 0.98), (100, 0.05)])
 def test_passes_that_hardly_vary_prove_little(n: int, rate: float) -> None:
     """Simulation: at a constant cost a t test sees nothing where all pass; this still does."""

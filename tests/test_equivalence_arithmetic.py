@@ -209,15 +209,15 @@ def test_random_forms_are_what_sqlite_computes() -> None:
     ]
     connection.executemany("INSERT INTO t (x, y, z) VALUES (?, ?, ?)", values)
     by_form: dict[object, list[str]] = {}
-    texts = list(dict.fromkeys(_written(rng, rng.choice((1, 2))) for _ in range(1_500)))
+    texts = list(dict.fromkeys(_written(rng, rng.choice((1, 2))) for _ in range(600)))
     rows = {text: connection.execute(f"SELECT {text} FROM t").fetchall() for text in texts}
     for text in texts:
         by_form.setdefault(tuple(rows[text]), []).append(text)
     proved = 0
-    for _ in range(250):
+    for _ in range(100):
         first = rng.choice(texts)
         second = rng.choice(by_form[tuple(rows[first])] if rng.random() < 0.6 else texts)
         verdict = decided(first, second, "sqlite").verdict
         assert verdict != "proved" or same_bag(rows[first], rows[second], 0)
         proved += verdict == "proved" and first != second
-    assert proved > 60
+    assert proved > 24

@@ -150,7 +150,7 @@ def test_conditions_that_are_proved_equal_choose_the_same_rows_in_sqlite() -> No
     connection.execute("CREATE TABLE t (id INTEGER PRIMARY KEY, d DATE, n VARCHAR(20))")
     rows = [(day, names[i % len(names)]) for i, day in enumerate(days * 3)]
     connection.executemany("INSERT INTO t (d, n) VALUES (?, ?)", rows)
-    texts = [_condition(rng) for _ in range(400)]
+    texts = [_condition(rng) for _ in range(200)]
     chosen = {
         text: tuple(connection.execute(f"SELECT id FROM t WHERE {text}").fetchall())
         for text in texts
@@ -159,10 +159,10 @@ def test_conditions_that_are_proved_equal_choose_the_same_rows_in_sqlite() -> No
     for text in dict.fromkeys(texts):
         alike.setdefault(chosen[text], []).append(text)
     n_proved = 0
-    for _ in range(300):
+    for _ in range(120):
         first = rng.choice(texts)
         second = rng.choice(alike[chosen[first]] if rng.random() < 0.5 else texts)
         if first != second and verdict(first, second, "sqlite") == "proved":
             assert chosen[first] == chosen[second], (first, second)
             n_proved += 1
-    assert n_proved > 40
+    assert n_proved > 15

@@ -232,7 +232,7 @@ def test_clusters_of_one_size_agree_with_statsmodels(n_groups: int, values: list
     assert result.high == pytest.approx(fit.params[0] + reach, rel=1e-6, abs=1e-6)
 
 
-@pytest.mark.simulation
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     "sizes", [[40] + [3] * 20, [60] + [1] * 40, [10] * 3 + [5] * 3 + [1] * 10]
 )
@@ -308,7 +308,7 @@ def test_coverage_of_bounded_scores(share: float, halves: float) -> None:
     assert exact_coverage(30, (rest * (1 - halves), rest * halves, share)) >= 0.945
 
 
-@pytest.mark.simulation
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("rates", "n_runs"), [((0.5, 0.5), 3), ((9, 1), 3), ((4.5, 0.5), 10), ((57, 3), 10)]
 )
@@ -385,7 +385,7 @@ def test_bounded_interval_against_its_definition() -> None:
     assert (result.low, result.high) == pytest.approx((low, high), abs=2e-3)
 
 
-@pytest.mark.simulation
+@pytest.mark.sampled
 @pytest.mark.parametrize(("n", "most"), [(10, 2.5), (30, 2.0), (100, 1.5), (2000, 1.1)])
 def test_what_it_costs_to_allow_for_rare_scores(n: int, most: float) -> None:
     """Simulation: never narrower than t where t holds, and close to it for many."""
@@ -397,7 +397,7 @@ def test_what_it_costs_to_allow_for_rare_scores(n: int, most: float) -> None:
     assert 1.0 <= np.median(widths) <= most
 
 
-@pytest.mark.simulation
+@pytest.mark.sampled
 @pytest.mark.parametrize("n", [10, 30, 100])
 def test_rare_zeros_among_tight_grades(n: int) -> None:
     """Simulation: t and Wilson's on an effective number held .32 to .92 of such runs."""

@@ -346,7 +346,7 @@ def test_too_few_tasks_to_see_even_that_all_changes_are_falls() -> None:
     assert minimum_detectable_effect(n_tasks=5, confidence_level=0.9) < 1.5
 
 
-@pytest.mark.simulation
+@pytest.mark.sampled
 @pytest.mark.parametrize("attempts", [1, 5])
 @pytest.mark.parametrize("rate", [0.02, 0.9, 0.98])
 def test_planned_power_is_had_where_nearly_all_pass_or_fail(rate: float, attempts: int) -> None:

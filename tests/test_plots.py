@@ -223,6 +223,7 @@ def test_a_model_with_more_samples_does_not_look_dear() -> None:
     assert ax.get_xlabel() == "Mean cost of an attempt (USD)"
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("n_cases", [1, 10_000])
 def test_one_case_and_ten_thousand(n_cases: int, tmp_path: Path) -> None:
     """The figure of a large result is as large, and as soon made, as that of forty cases."""
@@ -409,6 +410,7 @@ def _size(ax: Axes) -> tuple[float, float]:
     return width, height
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", FIGURES)
 def test_it_fits_a_column_of_a_paper_and_a_dark_page(name: str, tmp_path: Path) -> None:
     """At 3.3 inches nothing is cut off, and on black nothing is drawn in black."""

@@ -281,7 +281,7 @@ def _likelihood(wins: Mapping[tuple[str, str], float], strengths: Mapping[str, f
     )
 
 
-@pytest.mark.simulation
+@pytest.mark.sampled
 @pytest.mark.parametrize(("n_old", "n_new"), [(1, 10), (10, 1)])
 def test_models_with_unequal_attempts_are_bounded(n_old: int, n_new: int) -> None:
     """By Gaffke's bounds at one level for all pairs; few equal models are distinguished."""
@@ -600,7 +600,7 @@ def test_the_best_by_all_signs(rows: list[list[int]]) -> None:
     assert sorted(result.best) == sorted(f"m{j}" for j in left)
 
 
-@pytest.mark.simulation
+@pytest.mark.sampled
 @pytest.mark.parametrize(("m", "n"), [(2, 30), (4, 40)])
 def test_a_best_model_is_seldom_left_out(m: int, n: int) -> None:
     """Simulation: all are equally good, and each is left out in at most one of twenty."""

@@ -149,7 +149,7 @@ def _assert_accurate(n: int, c: int, k: int, score: float, failure: float) -> No
         assert failure == pytest.approx(top / bottom, abs=1e-320)
 
 
-@pytest.mark.simulation
+@pytest.mark.sampled
 @pytest.mark.parametrize("seed", range(10))
 def test_accuracy_against_exact_rationals(seed: int) -> None:
     """Oracle: integers, over all sizes and the corners where other forms lose their digits."""

@@ -485,7 +485,7 @@ def test_errors(wrong: Refusal) -> None:
     wrong.by_itself()
 
 
-@pytest.mark.simulation
+@pytest.mark.sampled
 @pytest.mark.parametrize(("mean", "spread"), [(0.7, 0.05), (0.5, 0.1), (0.9, 0.03)])
 @pytest.mark.parametrize("n_tasks", [1, 10, 100])
 def test_graded_scores_are_bound_whatever_others_may_be(

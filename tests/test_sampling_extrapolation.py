@@ -51,6 +51,7 @@ def test_the_fit_is_the_likeliest(n: list[int], c: list[int]) -> None:
     assert result.score == pytest.approx(beta_pass_at_k(mean, correlation, 200), rel=1e-4)
 
 
+@pytest.mark.sampled
 @suites
 def test_the_interval_is_what_the_likelihood_leaves(n: list[int], c: list[int]) -> None:
     """Oracle: over a grid of fits, none that scipy calls likely enough lies outside of it."""

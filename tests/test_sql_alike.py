@@ -136,13 +136,13 @@ def test_what_is_read_once_is_what_four_databases_read() -> None:
     """Of drawn queries many are read once."""
     rng = random.Random(3)  # noqa: S311 - nothing secret
     n_once = 0
-    for _ in range(6):
+    for _ in range(2):
         tables = random_schema(rng)
         schema = read_schema(schema_text(tables), None, None)
         drawn = islice(random_queries(tables, rng), 20)
         plain = [text for text in drawn if is_alike(text)]
         n_once += sum(check(texts, schema) for texts in pairwise(plain))
-    assert n_once >= 12
+    assert n_once >= 4
 
 
 @pytest.mark.parametrize("text", HOSTILE)

@@ -59,6 +59,7 @@ def asked(sql: str) -> str:
     return sql.replace("{w}", "t.a > 1 AND t.c < 5")
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("letter", LETTERS)
 def test_what_a_database_refuses_is_not_known_to_its_dialect(letter: str) -> None:
     """Each construct that a database does not run is refused or open, and says why."""
@@ -69,6 +70,7 @@ def test_what_a_database_refuses_is_not_known_to_its_dialect(letter: str) -> Non
             assert found is not None or (letter == "s" and open_in_sqlite), sql
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("letter", LETTERS)
 def test_no_query_that_runs_is_called_broken(letter: str) -> None:
     """What a database ran parses, but for what the parser cannot read."""

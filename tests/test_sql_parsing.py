@@ -332,14 +332,14 @@ WIDE = [
 ]
 
 
-def test_bombs_around_the_limit() -> None:
+@pytest.mark.sampled
+@pytest.mark.parametrize("dialect", ["doris", "clickhouse", "tsql"])
+def test_bombs_around_the_limit(dialect: str) -> None:
     """Of each kind, as deep as may be read, a little deeper, and far too deep."""
     counts = (32, 33, 65, 1500)
     texts = [start + unit * n + "1" + end * n for start, unit, end in UNITS for n in counts]
     texts += [text[:190_000] for text in WIDE]
-    survives(
-        "scorekit.extract_tables(text, dialect=dialect)", texts, ("doris", "clickhouse", "tsql")
-    )
+    survives("scorekit.extract_tables(text, dialect=dialect)", texts, (dialect,))
 
 
 # What a text costs that cannot be read.
@@ -389,6 +389,24 @@ def test_a_text_that_cannot_be_read_is_tried_once(monkeypatch: pytest.MonkeyPatc
     assert len(readings) == 1
     assert len({str(error) for error in errors}) == 1
     assert len({id(error) for error in errors}) == 3
+
+
+def test_a_script_is_cut_only_as_long_as_that_costs_little(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Each cut reads anew what is left of a text that no cut makes readable."""
+    read: list[int] = []
+    real = parsing._words
+
+    def counted(text: str, dialect: Dialect) -> Any:
+        read.append(len(text))
+        return real(text, dialect)
+
+    monkeypatch.setattr(parsing, "_words", counted)
+    text = "BEGIN " * 30_000 + "1"
+    with pytest.raises(SqlError):
+        parsing.read(text, "doris")
+    assert len(text) < sum(read) < 20 * len(text)
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ RULES = ("EXISTS to join", "aggregate simplified")
 QUESTIONS = "yes to view.", "yes to rows.", "yes to outer."
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("rule", RULES)
 def test_a_question_that_is_not_asked_is_noticed(rule: str) -> None:
     """Each question of these rules to the view, answered by yes, changes what a query means."""

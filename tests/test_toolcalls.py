@@ -172,8 +172,9 @@ def test_no_calls() -> None:
     assert (more.score, more.precision, more.recall, more.f1) == (1.0, 0.0, 1.0, 0.0)
 
 
-@pytest.mark.parametrize("order", ["exact", "in_order", "any_order"])
-@pytest.mark.parametrize("arguments", ["equal", "subset", "ignored"])
+@pytest.mark.sampled
+@pytest.mark.parametrize("order", ["any_order", "in_order", "exact"])
+@pytest.mark.parametrize("arguments", ["subset", "equal", "ignored"])
 def test_thousands_of_calls(order: Any, arguments: Any) -> None:
     """The same call often, and as many different ones."""
     same = [("f", {"x": 1})] * 10_000

@@ -391,7 +391,7 @@ def test_a_loss_of_the_margin_is_rarely_taken_for_none(rise: float, fall: float)
     assert claimed <= by_t
 
 
-@pytest.mark.simulation
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("n", "fall", "moves"), [(20, 0.1, 0.3), (20, 0.12, 0.3), (40, 0.07, 0.2)]
 )

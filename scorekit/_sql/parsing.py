@@ -216,6 +216,9 @@ def read(sql: str, dialect: str | None) -> Script:
 _MAX_PIECES: Final = 200
 """Most pieces into which a script that does not parse as a whole is cut."""
 
+_MAX_READ: Final = 500_000
+"""Characters of pieces after which nothing more is cut: each cut reads what is left anew."""
+
 _BLOCK_MARK = re.compile(r"(?im)\b(?:begin|end)\s+(?:try|catch)\b|^[ \t]*go[ \t]*$")
 _BLOCK_WORDS = re.compile(r"(?i)(?:\b(?:begin|end|else|then|loop|if|while|return)\b|[\s;$])*")
 _STARTS = re.compile(
@@ -248,6 +251,12 @@ class _Pieces:
         self.dialect = dialect
         self.name = name
         self.n_left = _MAX_PIECES
+        self.n_characters = _MAX_READ
+
+    @property
+    def may_cut(self) -> bool:
+        """Whether there are pieces and characters left."""
+        return self.n_left > 0 and self.n_characters > 0
 
     def script(self, text: str) -> Script:
         """Return what can be read of *text*."""
@@ -269,10 +278,11 @@ class _Pieces:
             if _BLOCK_WORDS.fullmatch(part):
                 continue
             self.n_left -= 1
+            self.n_characters -= len(part)
             try:
                 trees = _trees(part, self.dialect)
             except SqlError as error:
-                pieces = self.cut(part, error.message) if self.n_left > 0 else []
+                pieces = self.cut(part, error.message) if self.may_cut else []
                 if len(pieces) > 1:
                     todo += reversed(pieces)
                 else:
@@ -339,7 +349,7 @@ class _Pieces:
             inside = (
                 part[start - (part[start - 1 : start] == "(") :].rstrip("$' \n") if held else ""
             )
-        found, failed = self.read(inside) if self.n_left > 0 else ([], [])
+        found, failed = self.read(inside) if self.may_cut else ([], [])
         kept += found
         unread += failed if found else [part]
 
