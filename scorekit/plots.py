@@ -365,12 +365,13 @@ def plot_cost_quality(
     """
     Draw cost against quality, with a line along the frontier: points that no other beats in both.
 
-    For a tier these are the mean cost and the mean composite score of its runs. For a model of a
+    For a tier these are its mean cost and mean composite score, as in *means*. For a model of a
     report they are the mean cost of an attempt and the mean code score, or pass@1 if attempts are
     only right or wrong. A model with more attempts therefore does not look more expensive. Thin
-    lines are the intervals of both means. A model or a tier without measured costs is left out.
-    The axis of costs is logarithmic where the largest is ten times the smallest, and below the
-    figure stands how many names find no room.
+    lines are the intervals of both means. Costs are means over what was measured, whose number
+    stands behind a name if it is not all; the title names what is left out without any. The axis
+    of costs is logarithmic where the largest is ten times the smallest, and below the figure
+    stands how many names find no room.
 
     Args:
         points: Tiers, from `tier_statistics`, or a `CodeReport`.
@@ -395,9 +396,12 @@ def plot_cost_quality(
         ...
         scorekit.errors.InputError: points must be a non-empty sequence of TierStatistics, got ()
     """
-    places, x_label, y_label = _places(points)
-    what = "models" if isinstance(points, CodeReport) else "tiers"
-    what = what[: None if len(places) > 1 else -1]
+    places, unpriced, x_label, y_label = _places(points)
+    is_report = isinstance(points, CodeReport)
+    title = f"Cost and quality of {counted(len(places), 'model' if is_report else 'tier')}"
+    if unpriced:
+        lacking = f"no costs{' or outcomes' * is_report}: {', '.join(unpriced)}"
+        title += f" of {len(places) + len(unpriced)} ({lacking})"
     own = _axes(ax, width_inches)
     axes = _pen(own)
     frontier = _frontier([(cost, quality) for _, cost, quality, *_ in places])
@@ -425,7 +429,7 @@ def plot_cost_quality(
         left = -least / 4.0 if free else left
     axes.set_xlim(left, right)
     axes.set_ylim(-0.03, 1.06)
-    _say(axes, f"Cost and quality of {len(places)} {what}", x_label, y_label)
+    _say(axes, title, x_label, y_label)
     named = sorted(places, key=lambda place: (place[1], place[2]) not in frontier)
     few = [place for i, place in enumerate(named) if place[1:3] in frontier or i < MANY]
     texts = [((x, y), (x, y), name) for name, x, y, *_ in few]
@@ -777,41 +781,46 @@ _Place = tuple[str, float, float, Interval, Interval]
 """A name, its mean cost and quality, and their intervals."""
 
 
-def _places(points: object) -> tuple[list[_Place], str, str]:
+def _places(points: object) -> tuple[list[_Place], list[str], str, str]:
+    """Return the places of what has costs, the names of what has none, and both labels."""
     if not isinstance(points, CodeReport):
         tiers = check_records("points", points, TierStatistics)
         places = [
             (
-                _label(tier.tier_id),
-                tier.cost_usd.mean,
-                tier.composite_score.mean,
+                _known_of(tier.tier_id, tier.n_runs, costs=tier.n_costs),
+                tier.means["cost_usd"],
+                tier.means["composite_score"],
                 tier.cost_usd_interval,
                 tier.composite_interval,
             )
             for tier in tiers
-            if tier.cost_usd is not None and tier.cost_usd_interval is not None
+            if tier.cost_usd_interval is not None
         ]
         if not places:
             refuse("points", "a tier whose costs were measured", points)
-        return places, "Mean cost of a run (USD)", "Mean composite score"
-    places = [
-        (_counted(model), model.mean_cost_usd, quality, model.intervals["cost_usd"], interval)
-        for model in points.models
-        for quality, interval in (_quality(model),)
-        if model.mean_cost_usd is not None and model.n_samples
-    ]
+        unpriced = [_label(tier.tier_id) for tier in tiers if tier.cost_usd_interval is None]
+        return places, unpriced, "Mean cost of a run (USD)", "Mean composite score"
+    places, unpriced = [], []
+    for one in points.models:
+        if one.mean_cost_usd is None or not one.n_samples:
+            unpriced.append(_label(one.model))
+            continue
+        n = one.n_samples + one.n_unknown
+        name = _known_of(
+            one.model, n, costs=one.n_measured.get("cost_usd", n), outcomes=one.n_samples
+        )
+        quality, around = _quality(one)
+        places.append((name, one.mean_cost_usd, quality, one.intervals["cost_usd"], around))
     if not places:
         refuse("points", "a report with a sample whose cost_usd was measured", points)
-    title = "Share of right attempts (pass@1)" if points.only_flags else "Mean code score"
-    return places, "Mean cost of an attempt (USD)", title
+    y_label = "Share of right attempts (pass@1)" if points.only_flags else "Mean code score"
+    return places, unpriced, "Mean cost of an attempt (USD)", y_label
 
 
-def _counted(model: ModelStatistics) -> str:
-    """Return the name, and of how many attempts cost and outcome are known if not of all."""
-    n = model.n_samples + model.n_unknown
-    known = {"costs": model.n_measured.get("cost_usd", n), "outcomes": model.n_samples}
+def _known_of(name: str, n: int, **known: int) -> str:
+    """Return the name, and of how many runs cost and outcome are known if not of all."""
     less = [f"{n_known} of {n} {what}" for what, n_known in known.items() if n_known < n]
-    return _label(model.model) + (f" ({', '.join(less)})" if less else "")
+    return _label(name) + (f" ({', '.join(less)})" if less else "")
 
 
 def _quality(model: ModelStatistics) -> tuple[float, Interval]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from statistics import pvariance
 from typing import Any, get_args
@@ -105,7 +105,8 @@ class Run(Record):
     """None where it was not measured, as the next."""
     duration_seconds: float | None = None
     task_id: str | None = attrs.field(default=None, converter=attrs.converters.optional(name_of))
-    """Task of the run, if tasks were run several times; the same name in every tier."""
+    """Task of the run, if tasks were run several times. Equal names are the same task, in other
+    tiers too: number the tasks of a tier ``"T1/00"`` unless ``"00"`` is one task everywhere."""
 
     def __attrs_post_init__(self) -> None:
         """Check every field and store it as the builtin it is annotated with."""
@@ -163,14 +164,15 @@ def runs_from_columns(
     strings.
 
     Args:
-        run_id: A name that no other run of its tier has.
+        run_id: A name that no other run of its tier has; the index of a data frame will do.
         passed: Whether each passed.
         impl_rate: The judge's weighted score of each, in [0, 1]; booleans count 0 and 1, so
             without a judge pass the same column as *passed*.
         cost_usd: Cost of each in USD (>= 0); None, NaN or ``pd.NA`` where it was not measured.
         duration_seconds: Time each took (>= 0), or missing likewise.
         task_id: The task of each, where tasks were run several times; None where no run names
-            its task.
+            its task. Tiers are compared over equal names, so a name must be the same task in all
+            tiers: where each tier numbers its own, put the tier in front, ``"T1/00"``.
 
     Returns:
         The runs, in the order of the rows.
@@ -334,10 +336,11 @@ class TierStatistics(TableRecord):
     impl_rate: Statistics
     impl_rate_interval: Interval
     cost_usd: Statistics | None
-    """None unless the cost of every run was measured, as for all that follows from costs."""
+    """Over the runs whose cost was measured, *n_costs*, as all that follows from costs; None if
+    there are none."""
     cost_usd_interval: Interval | None
     duration_seconds: Statistics | None
-    """None unless the duration of every run was measured."""
+    """Over the runs whose duration was measured, *n_durations*; None if there are none."""
     composite_score: Statistics
     composite_interval: Interval
     cost_of_pass: float | None
@@ -357,11 +360,11 @@ class TierStatistics(TableRecord):
     weights: Weighting = "attempts"
     """What weighs the same in *means*: each task, or each run."""
     means: FrozenMapping[str, float] = attrs.field(factory=FrozenMapping[str, float])
-    """Means of ``"pass_rate"``, ``"impl_rate"``, ``"composite_score"`` and, if every cost was
+    """Means of ``"pass_rate"``, ``"impl_rate"``, ``"composite_score"`` and, if a cost was
     measured, ``"cost_usd"`` by *weights*. Those of the statistics are over runs."""
     task_means: FrozenMapping[str, tuple[float, float]] | None = None
-    """Mean cost and pass rate of each task, by which two tiers are compared; None where the runs
-    name no task, or a cost was not measured."""
+    """Mean cost and pass rate of the measured runs of each task, by which costs of a pass of two
+    tiers are compared; None where the runs name no task, or no cost was measured."""
 
     def __attrs_post_init__(self) -> None:
         """Refuse what would mislead a comparison of tiers; means not given are those of runs."""
@@ -406,11 +409,11 @@ class TierStatistics(TableRecord):
 
     def _price(self) -> str:
         if self.cost_of_pass is None:
-            known = f"{self.n_costs} of {self.n_runs} costs measured"
-            return f"cost per successful run unknown ({known})"
+            return "no cost measured"
+        known = f" ({_priced(self)} costs measured)" if _priced(self) else ""
         if math.isinf(self.cost_of_pass):
-            return "no successful run"
-        return f"{usd(self.cost_of_pass, self.cost_of_pass_interval)} per successful run"
+            return f"no successful run{known}"
+        return f"{usd(self.cost_of_pass, self.cost_of_pass_interval)} per successful run{known}"
 
     def _graded(self) -> str:
         """Say which grade the median gives, and where it hides failures which the mean gives."""
@@ -419,23 +422,33 @@ class TierStatistics(TableRecord):
 
     def _row(self) -> dict[str, object]:
         mean, ends = self.means["composite_score"], self.composite_interval
-        level = f"{100 * ends.confidence_level:g} %"
+        level, grade = f"{100 * ends.confidence_level:g} %", letter_grade(mean).letter
         return {
             "tier": one_line(self.tier_id, MAX_NAME),
-            "grade": self.grade.letter,
+            "grade": self.grade.letter + (f" (mean {grade})" if self.median_hides_split else ""),
             "median": self.composite_score.median,
             f"mean ({level})": Estimate(mean, ends),
             " ": Scale.of(mean, ends),
             "pass rate": Estimate(self.means["pass_rate"], self.pass_rate_interval),
-            "USD per pass": f"unknown ({self.n_costs} of {self.n_runs} measured)"
+            "USD per pass": "no cost measured"
             if self.cost_of_pass is None
             else Estimate(self.cost_of_pass, self.cost_of_pass_interval),
+            "costs measured": _priced(self),
         }
 
 
 def _counted(tier: TierStatistics) -> str:
     n_tasks = None if tier.task_scores is None else len(tier.task_scores)
     return counted_runs(tier.n_runs, n_tasks, weights=tier.weights)
+
+
+def _priced(tier: TierStatistics) -> str:
+    """Say of how many runs the cost is known, where not of all."""
+    return f"{tier.n_costs} of {tier.n_runs}" if tier.n_costs < tier.n_runs else ""
+
+
+def _short(name: str) -> str:
+    return one_line(name, MAX_NAME)
 
 
 def _split(tier: TierStatistics) -> str:
@@ -462,7 +475,8 @@ def tier_statistics(
     Each measure is described over the runs. The grade is that of the *median* composite score, so
     one odd run does not decide it. Means of scores have the interval of `mean_interval` with
     bounds 0 and 1. The mean cost has that with bounds 0 and infinity. The cost of a pass is the
-    mean cost divided by the mean pass rate, as in `cost_of_pass_from_columns`.
+    mean cost divided by the mean pass rate, as in `cost_of_pass_from_columns`. Costs, and the cost
+    of a pass, are over the runs whose cost was measured (*n_costs*), as if there were no others.
 
     If tasks were run several times, give each `Run` its *task_id*. Runs of one task resemble each
     other: *means* and intervals then count a task as one observation, so tasks that were tried
@@ -531,7 +545,6 @@ def tier_statistics(
     groups = np.array([tasks[run.task_id] for run in checked if run.task_id]) if tasks else None
     passes = np.array([run.passed for run in checked], np.float64)
     impl_rates = np.array([run.impl_rate for run in checked])
-    costs = [run.cost_usd for run in checked if run.cost_usd is not None]
     durations = [run.duration_seconds for run in checked if run.duration_seconds is not None]
     scores = [_weigh(float(run.passed), run.impl_rate, share) for run in checked]
     composite = describe(scores)
@@ -542,40 +555,16 @@ def tier_statistics(
         "impl_rate": impl_rates,
         "composite_score": np.array(scores),
     }
-    if len(costs) == len(checked):
-        columns["cost_usd"] = np.array(costs)
-    ends = dict.fromkeys(columns, (0.0, 1.0)) | {"cost_usd": limits or NO_LIMIT}
+    same: dict[str, Any] = {"confidence_level": confidence_level, "weights": weights, "seed": seed}
     around = {
-        name: interval_of_mean(
-            values,
-            groups,
-            ends[name],
-            confidence_level=confidence_level,
-            weights=weights,
-            seed=seed,
-        )
+        name: interval_of_mean(values, groups, (0.0, 1.0), **same)
         for name, values in columns.items()
     }
-    of_task = columns
-    if groups is not None:
-        of_task = {name: group_means(values, groups) for name, values in columns.items()}
-    priced: dict[str, Any] = dict.fromkeys(
-        ("cost_usd", "cost_usd_interval", "cost_of_pass", "cost_of_pass_interval", "task_means")
-    )
-    weighed, units = (of_task, None) if weights == "groups" else (columns, groups)
-    if "cost_usd" in columns:
-        both = zip(of_task["cost_usd"].tolist(), of_task["pass_rate"].tolist(), strict=True)
-        cost = per_pass(weighed["cost_usd"], math.fsum(weighed["pass_rate"]))
-        of_costs = around["cost_usd"]
-        priced = {
-            "cost_usd": describe(columns["cost_usd"], quantiles=shares),
-            "cost_usd_interval": of_costs,
-            "cost_of_pass": cost,
-            "cost_of_pass_interval": pass_cost_interval(
-                cost, weighed["cost_usd"], of_costs, weighed["pass_rate"], units
-            ),
-            "task_means": FrozenMapping(dict(zip(tasks, both, strict=True))) if tasks else None,
-        }
+    weighed = columns
+    if groups is not None and weights == "groups":
+        weighed = {name: group_means(values, groups) for name, values in columns.items()}
+    means = {name: mean_rounded_once(values) for name, values in weighed.items()}
+    priced, mean_cost = _prices(checked, shares, limits or NO_LIMIT, **same)
     by_task: dict[str, list[float]] = {task: [] for task in tasks}
     for run, score in zip(checked, scores, strict=True):
         if run.task_id is not None:
@@ -587,11 +576,9 @@ def tier_statistics(
         pass_rate_interval=around["pass_rate"],
         impl_rate=describe(impl_rates),
         impl_rate_interval=around["impl_rate"],
-        n_costs=len(costs),
+        n_costs=sum(run.cost_usd is not None for run in checked),
         n_durations=len(durations),
-        duration_seconds=describe(durations, quantiles=shares)
-        if len(durations) == len(checked)
-        else None,
+        duration_seconds=describe(durations, quantiles=shares) if durations else None,
         composite_score=composite,
         composite_interval=around["composite_score"],
         **priced,
@@ -600,8 +587,37 @@ def tier_statistics(
             FrozenMapping({task: tuple(own) for task, own in by_task.items()}) if tasks else None
         ),
         weights=weights if tasks else "attempts",
-        means=FrozenMapping({name: mean_rounded_once(values) for name, values in weighed.items()}),
+        means=FrozenMapping({**means, **mean_cost}),
     )
+
+
+def _prices(
+    runs: Sequence[Run], quantiles: tuple[float, ...], limits: tuple[float, float], **same: Any
+) -> tuple[dict[str, Any], dict[str, float]]:
+    """Return all that follows from costs, and their mean, over the runs with a measured cost."""
+    known = [run for run in runs if run.cost_usd is not None]
+    if not known:
+        names = "cost_usd", "cost_usd_interval", "cost_of_pass", "cost_of_pass_interval"
+        return dict.fromkeys(names), {}
+    tasks = _check_tasks(known)
+    groups = np.array([tasks[run.task_id] for run in known if run.task_id]) if tasks else None
+    costs = np.array([run.cost_usd for run in known], np.float64)
+    passes = np.array([run.passed for run in known], np.float64)
+    around = interval_of_mean(costs, groups, limits, **same)
+    priced: dict[str, Any] = {
+        "cost_usd": describe(costs, quantiles=quantiles),
+        "cost_usd_interval": around,
+    }
+    if groups is not None:
+        by_task = group_means(costs, groups), group_means(passes, groups)
+        both = zip(*(column.tolist() for column in by_task), strict=True)
+        priced["task_means"] = FrozenMapping(dict(zip(tasks, both, strict=True)))
+        if same["weights"] == "groups":
+            (costs, passes), groups = by_task, None
+    cost = per_pass(costs, math.fsum(passes))
+    ends = pass_cost_interval(cost, costs, around, passes, groups)
+    priced |= {"cost_of_pass": cost, "cost_of_pass_interval": ends}
+    return priced, {"cost_usd": mean_rounded_once(costs)}
 
 
 def _check_tasks(runs: Sequence[Run]) -> dict[str, int]:
@@ -645,7 +661,7 @@ class CrossTier(TableRecord):
     pass_rate_variance: float
     impl_rate_variance: float
     cost_variance: float | None
-    """In USD squared; None, as the next, unless the costs of all tiers are known."""
+    """In USD squared; None, as the next, if a tier has no measured cost."""
     cost_delta: float | None
     """Highest median cost minus the lowest, in USD."""
     frontier_cost_of_pass: float | None
@@ -671,68 +687,110 @@ class CrossTier(TableRecord):
     """Tasks that each other tier shares with the baseline; None if the runs of one name none."""
 
     def _sheet(self) -> Sheet:
-        splits = [tier for tier in self.tiers if tier.median_hides_split]
-        notes = [f"{one_line(tier.tier_id, MAX_NAME)}: {_split(tier)}" for tier in splits]
-        alone = [one_line(t.tier_id, MAX_NAME) for t in self.tiers if t.task_scores is None]
-        if alone:  # a table of intervals does not show how far they can be trusted
-            whose = "" if len(alone) == len(self.tiers) else f" of {', '.join(alone)}"
+        tiers = {_short(tier.tier_id): tier for tier in self.tiers}
+        notes = list(self._compared_over())
+        if splits := [name for name, tier in tiers.items() if tier.median_hides_split]:
+            notes.append(
+                f"grades are of median scores, which hide failures of {', '.join(splits)}"
+            )
+        known = {name: _priced(tier) for name, tier in tiers.items()}
+        if partly := [f"{name} {some}" for name, some in known.items() if some]:
+            notes.append(f"runs with a measured cost: {', '.join(partly)}")
+        # a table of intervals does not show how far they can be trusted
+        if alone := [name for name, tier in tiers.items() if tier.task_scores is None]:
+            whose = "" if len(alone) == len(tiers) else f" of {', '.join(alone)}"
             notes.append(f"runs{whose} each taken as independent")
-        tasks = {tier.tier_id: _by_task(tier) for tier in self.tiers}
-        for name, n in self.n_common_tasks.items():
-            both = tasks[name], tasks[self.baseline]
-            sizes = {len(scores) for own in both for scores in own.values()}
-            if n is not None and (both[0].keys() != both[1].keys() or len(sizes) > 1):
-                over = f"{n} common task{'s' * (n != 1)}, each weighing the same"
-                whose = one_line(name, MAX_NAME)
-                what = f"{whose}: uplift of mean and costs beside the baseline"
-                notes.append(f"{what} over {over if n else 'all runs: no common task'}")
-        without = ("tiers",)
         return Sheet(
-            f"{counted(len(self.tiers), 'tier')}, "
-            f"compared with {one_line(self.baseline, MAX_NAME)}",
+            f"{counted(len(tiers), 'tier')}, compared with {_short(self.baseline)}",
             self._found(),
             (
-                Table(rows=list(map(self._row_of, self.tiers)), specs=UPLIFTS),
+                *self._cheapest(),
+                Table(rows=list(map(self._row_of, self.tiers))),
                 *notes,
-                Fields(record=self, without=without, title="All numbers", folded=True),
+                Table(
+                    rows=list(map(self._medians_of, self.tiers)),
+                    title="Medians",
+                    specs=UPLIFTS,
+                    place="detail",
+                ),
+                Fields(record=self, without=("tiers",), title="All numbers", folded=True),
             ),
         )
 
     def _found(self) -> str:
         """Say which tiers differ from the baseline in their mean score, each by its interval."""
+        base = _short(self.baseline)
         known = {name: ends for name, ends in self.uplift_intervals.items() if ends is not None}
-        of = f"{counted(len(self.tiers), 'tier')} compared with "
-        of += one_line(self.baseline, MAX_NAME)
         if not known:
-            return of
-        better = [one_line(name, MAX_NAME) for name, ends in known.items() if ends.low > 0.0]
-        worse = [one_line(name, MAX_NAME) for name, ends in known.items() if ends.high < 0.0]
-        parts = [f"higher mean score: {', '.join(better)}"] if better else []
-        parts += [f"lower mean score: {', '.join(worse)}"] if worse else []
+            return f"{counted(len(self.tiers), 'tier')} compared with {base}"
         sure = level_of(next(iter(known.values())))
-        found = "; ".join(parts) or "no tier has a mean score shown to differ"
-        return f"{found} ({of}, each by its own {sure} interval)"
+        found = _apart(known, 0.0) or "no difference found"
+        tiers = counted(len(known), "tier")
+        return f"mean composite score against {base}: {found} ({tiers}, {sure} interval of each)"
+
+    def _cheapest(self) -> Iterator[str]:
+        """Say where a pass costs least, and where more or less than at the baseline."""
+        base = _short(self.baseline)
+        for best in self.tiers:
+            if best.tier_id == self.frontier_tier and best.cost_of_pass is not None:
+                cost = usd(best.cost_of_pass, best.cost_of_pass_interval)
+                text = f"cost per successful run: lowest {_short(best.tier_id)}, {cost}"
+                if (ratio := self.cost_ratios.get(best.tier_id)) is not None:
+                    ends = self.cost_ratio_intervals.get(best.tier_id)
+                    text += f", {estimate(ratio, ends)} times {base}"
+                found = _apart(self.cost_ratio_intervals, 1.0)
+                yield f"{text}; against {base}: {found}" if found else text
+
+    def _compared_over(self) -> Iterator[str]:
+        """Say over which tasks tiers are compared with the baseline."""
+        base = _short(self.baseline)
+        named = {_short(name): n for name, n in self.n_common_tasks.items() if n is not None}
+        over = "uplifts and cost ratios over"
+        if shared := [f"{name} {n}" for name, n in named.items() if n]:
+            yield f"{over} tasks shared with {base}, by task_id: {', '.join(shared)}"
+        if apart := [name for name, n in named.items() if not n]:
+            whose = "" if len(apart) == len(self.tiers) - 1 else f" {', '.join(apart)}:"
+            better = "the same tasks in all tiers would narrow their intervals"
+            yield f"no task shared with {base}:{whose} {over} all runs ({better})"
 
     def _row_of(self, tier: TierStatistics) -> dict[str, object]:
         name = tier.tier_id
-        level = f"{100 * tier.composite_interval.confidence_level:g} %"
-        medians, means = "uplift of median", f"uplift of mean ({level})"
-        row = {**row_of(tier), medians: "baseline"}
+        means = "uplift of mean"
+        row = {key: cell for key, cell in row_of(tier).items() if key not in ASIDE}
         if name == self.baseline:
-            return row
+            return {**row, means: "baseline"}
         uplift, ratio = self.mean_uplifts[name], self.cost_ratios.get(name)
-        median = self.uplifts[name]
-        row[medians] = "none" if median is None else median
         row[means] = (
-            Estimate(uplift, self.uplift_intervals[name], "+") if uplift is not None else "none"
+            "none" if uplift is None else Estimate(uplift, self.uplift_intervals[name], "+")
         )
         if ratio is not None:
             row["times baseline"] = Estimate(ratio, self.cost_ratio_intervals.get(name))
         return row
 
+    def _medians_of(self, tier: TierStatistics) -> dict[str, object]:
+        uplift = self.uplifts.get(tier.tier_id, "baseline")
+        return {
+            "tier": _short(tier.tier_id),
+            "median": tier.composite_score.median,
+            "uplift of median": "none" if uplift is None else uplift,
+        }
+
 
 UPLIFTS = {"uplift of median": "+.4g"}
 """How the numbers of a table of tiers are written."""
+
+ASIDE = "median", "costs measured"
+"""Columns of a tier that a comparison says elsewhere: the table would be too wide."""
+
+
+def _apart(intervals: Mapping[str, Interval | None], same: float) -> str:
+    """Name the tiers whose interval lies above, or below, what would be the same."""
+    known = {_short(name): ends for name, ends in intervals.items() if ends is not None}
+    sides = {
+        "higher": [name for name, ends in known.items() if ends.low > same],
+        "lower": [name for name, ends in known.items() if ends.high < same],
+    }
+    return ", ".join(f"{side} {', '.join(names)}" for side, names in sides.items() if names)
 
 
 def cross_tier(tiers: Iterable[TierStatistics], *, baseline: str | int = "T0") -> CrossTier:
@@ -741,10 +799,13 @@ def cross_tier(tiers: Iterable[TierStatistics], *, baseline: str | int = "T0") -
 
     Uplifts are computed twice: from medians, as ProjectScylla does, and from means, with an
     interval. A median of passes and failures does not show a share of failures below a half.
-    ``print`` shows both, and says which medians hide a split.
+    ``print`` shows the means, with the grade of a mean where the median hides failures, and
+    ``to_text(all=True)`` the medians too. It names the tiers whose mean composite score, or cost
+    of a pass, has an interval that excludes that of the baseline.
 
     Args:
-        tiers: Statistics of at least one tier, no *tier_id* twice.
+        tiers: Statistics of at least one tier, no *tier_id* twice. A *task_id* that two of them
+            have is taken for the same task.
         baseline: *tier_id* of the tier to measure from.
 
     Returns:

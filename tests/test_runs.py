@@ -20,6 +20,7 @@ from refusals import Refusal, refusals
 from scorekit.costs import cost_of_pass, cost_of_pass_from_columns
 from scorekit.errors import InputError, shown
 from scorekit.intervals import mean_interval
+from scorekit.plots import plot_cost_quality
 from scorekit.runs import (
     CrossTier,
     Run,
@@ -418,16 +419,20 @@ def test_a_median_that_hides_a_split_says_so() -> None:
     assert interval is not None
     assert 0 < interval.low < 0.95 / 0.75 - 1 < interval.high
     lines = [" ".join(line.split()) for line in str(result).splitlines()]
-    _, header, first, best, *_, last, counted = lines
+    found, value, header, first, best, _, hidden, counted = lines
+    of = "against T0: higher T1 (2 tiers, 95 % interval of each)"
+    assert found == f"mean composite score {of}"
+    lowest = "lowest T1, 0.500 USD [0.500, 0.565], 0.60 [0.41, 0.80] times T0"
+    assert value == f"cost per successful run: {lowest}; against T0: lower T1"
+    assert hidden == r"grades are of median scores, which hide failures of T0, T\n2"
     assert counted == "runs each taken as independent"
-    assert header == (
-        "tier grade median mean (95 %) pass rate USD per pass "
-        "uplift of median uplift of mean (95 %) times baseline"
-    )
-    assert first.startswith("T0 A 0.95 0.75 [0.63, 0.84] 0.60 [0.41, 0.77] 0.83 [")
-    row = "T1 A 0.95 0.95 [0.84, 0.96] 1 [0.88, 1] 0.500 [0.500, 0.565]"
-    assert best == f"{row} +0 +0.27 [+0.07, +0.52] 0.60 [0.41, 0.80]"
-    assert last == r"T\n2: the median hides failures: mean score 0.80 [0.67, 0.88], grade C"
+    assert header == "tier grade mean (95 %) pass rate USD per pass uplift of mean times baseline"
+    assert first.startswith("T0 A (mean C) 0.75 [0.63, 0.84] 0.60 [0.41, 0.77] 0.83 [")
+    row = "T1 A 0.95 [0.84, 0.96] 1 [0.88, 1] 0.500 [0.500, 0.565]"
+    assert best == f"{row} +0.27 [+0.07, +0.52] 0.60 [0.41, 0.80]"
+    medians = [" ".join(line.split()) for line in result.to_text(all=True).splitlines()[-4:]]
+    assert medians == ["tier median uplift of median", "T0 0.95 baseline", *medians[2:]]
+    assert medians[2:] == ["T1 0.95 +0", r"T\n2 0.95 +0"]
     split = "; the median hides failures: mean score 0.75 [0.63, 0.84], grade C"
     assert str(tiers[0]).endswith(split)
 
@@ -469,8 +474,10 @@ def test_tiers_without_a_score_have_no_uplift_to_bound() -> None:
     """Over a baseline of 0 there is none; over one that may be 0 it has no upper end."""
     result = cross_tier([_tier("T0", 0.0), _tier("T1", 0.5)])
     assert (result.mean_uplifts["T1"], result.uplift_intervals["T1"]) == (None, None)
-    last = " ".join(str(result).splitlines()[-2].split())
-    assert last == "T1 F 0.5 0.5 [0, 1] 1 [0, 1] 0.5 [0, inf] none none 1 [0, inf]"
+    head, *_, row, _ = str(result).splitlines()
+    assert head == "2 tiers compared with T0"
+    assert " ".join(row.split()) == "T1 F 0.5 [0, 1] 1 [0, 1] 0.5 [0, inf] none 1 [0, inf]"
+    assert result.to_text(all=True).splitlines()[-1].split() == ["T1", "0.5", "none"]
     result = cross_tier([_tier("T0", 0.5), _tier("T1", 0.5)])
     interval = result.uplift_intervals["T1"]
     assert interval is not None
@@ -506,15 +513,12 @@ def test_means_are_compared_over_common_tasks_that_weigh_the_same() -> None:
     interval = result.uplift_intervals["T1"]
     assert interval is not None
     assert interval.low <= 0.2 <= interval.high
-    text = " ".join(str(result).split())
-    assert (
-        "T1: uplift of mean and costs beside the baseline over 24 common tasks, each weighing"
-        in text
-    )
-    assert "T2: uplift of mean and costs beside the baseline over 12 common tasks" in text
-    assert "T3: uplift of mean and costs beside the baseline over all runs: no common task" in text
+    over, narrow = "uplifts and cost ratios over", "the same tasks in all tiers would narrow"
+    shared, apart = str(result).splitlines()[-2:]
+    assert shared == f"{over} tasks shared with T0, by task_id: T1 24, T2 12"
+    assert apart == f"no task shared with T0: T3: {over} all runs ({narrow} their intervals)"
     alike = cross_tier([base, attrs.evolve(base, tier_id="T1")])
-    assert (alike.mean_uplifts["T1"], "common" in str(alike)) == (0.0, False)
+    assert (alike.mean_uplifts["T1"], "T0, by task_id: T1 24" in str(alike)) == (0.0, True)
 
 
 def test_costs_within_bounds_allow_for_the_dearest_run() -> None:
@@ -809,7 +813,8 @@ def test_the_pages_of_tiers_show_means_with_intervals() -> None:
     assert ">2 tiers, compared with T&lt;0&gt;<" in page
     assert page.count("<svg") == 2
     assert ">baseline</td>" in page
-    assert "T1: the median hides failures" in page
+    assert ">A (mean C)<" in page
+    assert "scores, which hide failures of T1<" in page
     assert "the median hides failures" in tiers[1]._repr_html_()
     assert "hides" not in tiers[0]._repr_html_().split("<details>")[0]
 
@@ -864,28 +869,43 @@ def test_tasks_weigh_the_same_however_often_they_were_tried() -> None:
 
 @pytest.mark.parametrize("missing", [None, math.nan, pd.NA])
 def test_a_cost_that_was_not_measured_is_none(missing: Any) -> None:
-    """Of a run, a tier and tiers; the count is shown, and nothing is taken for 0."""
+    """Costs are over the measured runs, as if there were no others, and the count is shown."""
     columns: dict[str, Any] = {
-        "run_id": [1, 2, 3],
-        "passed": [True, True, False],
+        "run_id": [1, 2, 3, 4],
+        "passed": [True, True, False, True],
         "impl_rate": 0.5,
-        "duration_seconds": pd.Series([1.0, None, 3.0]),
+        "duration_seconds": pd.Series([1.0, None, 3.0, 4.0]),
+        "task_id": ["a", "a", "b", "c"],
     }
-    some = tier_statistics("T0", runs_from_columns(**columns, cost_usd=[0.5, missing, 0.25]))
-    assert (some.cost_usd, some.cost_usd_interval, some.cost_of_pass) == (None, None, None)
-    assert (some.n_costs, some.n_durations, some.duration_seconds) == (2, 2, None)
-    assert "cost per successful run unknown (2 of 3 costs measured)" in str(some)
+    runs = runs_from_columns(**columns, cost_usd=[0.5, missing, 0.25, missing])
+    some, fewer = tier_statistics("T0", runs), tier_statistics("T0", [runs[0], runs[2]])
+    for name in ("cost_usd", "cost_usd_interval", "cost_of_pass", "cost_of_pass_interval"):
+        assert getattr(some, name) == getattr(fewer, name) != None  # noqa: E711
+    columns_of_costs = cost_of_pass_from_columns(
+        cost_usd=[0.5, 0.25], passed=[True, False], clusters=["a", "b"]
+    )
+    assert (some.cost_of_pass, some.cost_of_pass_interval) == (0.75, columns_of_costs.interval)
+    assert (some.task_means, some.means["cost_usd"]) == (fewer.task_means, 0.375)
+    assert (some.n_costs, some.n_durations) == (2, 3)
+    assert some.duration_seconds == describe([1, 3, 4], quantiles=(0.5, 0.95))
+    assert str(some).splitlines()[0].endswith(" per successful run (2 of 4 costs measured)")
     for text in (some.to_markdown(), some.to_latex()):
-        assert "unknown (2 of 3 measured)" in text
+        assert "2 of 4" in text
     assert TierStatistics.from_json(some.to_json()) == some
     none = tier_statistics("T1", runs_from_columns(**columns))
-    assert (none.n_costs, none.cost_of_pass) == (0, None)
+    assert (none.n_costs, none.cost_usd, none.cost_of_pass) == (0, None, None)
+    assert ", no cost measured" in str(none)
+    lost = tier_statistics("T", [attrs.evolve(runs[0], cost_usd=None), runs[2]])
+    assert ", no successful run (1 of 2 costs measured)" in str(lost)
     known = tier_statistics("T2", runs_from_columns(**columns, cost_usd=0.5), bounds=(0, 1))
     tiers = cross_tier([some, none, known])
     assert (tiers.cost_delta, tiers.cost_variance) == (None, None)
-    assert tiers.cost_ratios == {"T1": None, "T2": None}
-    assert (tiers.frontier_tier, tiers.frontier_cost_of_pass) == ("T2", 0.75)
-    nobody = cross_tier([some, none])
+    assert tiers.cost_ratios == {"T1": None, "T2": pytest.approx(4 / 3)}
+    assert (tiers.frontier_tier, tiers.frontier_cost_of_pass) == ("T0", 0.75)
+    ax = plot_cost_quality([some, none])
+    assert ax.get_title() == "Cost and quality of 1 tier of 2 (no costs: T1)"
+    assert [text.get_text() for text in ax.texts] == ["T0 (2 of 4 costs)"]
+    nobody = cross_tier([none], baseline="T1")
     assert (nobody.frontier_tier, nobody.frontier_cost_of_pass) == (None, None)
     for passed, cost in ((True, None), (False, math.inf)):
         alone = score_run(Run(run_id=1, passed=passed, impl_rate=0.5, cost_usd=missing))
