@@ -20,6 +20,7 @@ from scorekit._sql.base_tables import (
     dotted_name,
     in_table,
     name_parts,
+    tables_of,
 )
 from scorekit._sql.definitions import find_table
 from scorekit._sql.names import dotted, parts_of
@@ -245,6 +246,12 @@ _SYSTEM: Final = re.compile(
     r"|deleted|excluded)\Z)"
 )
 """Tables that each database of some kind has."""
+
+
+def reads_catalog(sql: str, dialect: str | None) -> bool:
+    """Say whether *sql*, which parses, reads a table that describes others."""
+    return any(map(_SYSTEM.match, tables_of(parse(sql, dialect))))
+
 
 _HIDDEN: Final = re.compile(
     r"oid|rowid|row_?num|ora_\w+|level|binary|[cx]m(?:in|ax)|ctid|tableoid|(?:curr|next)val|user|all|default"

@@ -27,21 +27,23 @@ from scorekit._judge.waiting import (
     run_to_end,
 )
 from scorekit._sheet.model import Sheet, line_of
+from scorekit._sql.audit import holding
 from scorekit._sql.operands import not_run
 from scorekit._sql.parsing import (
     check_dialect,
-    is_change,
     is_explain,
     is_long,
     is_query,
+    n_queries,
     parse,
     parsed_once,
+    returns_no_rows,
 )
 from scorekit._sql.refute.engine import Engine
 from scorekit._sql.refute.reading import ORDINALS
 from scorekit._sql.schema import Schema, schema_text
 from scorekit.audits import refused
-from scorekit.columns import Lacking, has_tables, known_schema, lacking_names
+from scorekit.columns import Lacking, has_tables, known_schema, lacking_names, reads_catalog
 from scorekit.equivalence import (
     NO_TABLE,
     SqlEquivalence,
@@ -110,7 +112,7 @@ ROLES: Final = ("generated", "expected")
 BAD_REFERENCE: Final = "bad_reference"
 """The kind of the error of an expected query that its database does not run."""
 
-NO_QUERY = "the generated statement is no query"
+NO_QUERY = "the generated text is no query: it changes something, or returns no rows of a table"
 
 SHORT = 300
 """Characters of SQL that are parsed in passing; longer ones take a thread, not an event loop."""
@@ -338,13 +340,20 @@ class Pair:
         if lacking.error is None:
             why = self.not_run(self.generated) if self.dialect is not None else None
             is_own = why is not None and not all(map(self.not_run, self.accepted))
-            return ("refused", f"generated: {why}") if is_own else None
+            return ("refused", f"generated: {why}") if is_own else self.several()
         others = list(map(self.lacking, self.accepted))
         if all(other.error is not None for other in others):
             return None  # it is the schema or the reference that is wrong
         for other in others:
             lacking -= other
         return lacking.error and (lacking.error[0], f"generated: {lacking.error[1]}")
+
+    def several(self) -> tuple[str, str] | None:
+        """Return the fault of a text of several queries where one is expected."""
+        n = n_queries(self.generated, self.dialect)
+        if n < 2 or not any(is_query(one, self.dialect) for one in self.accepted):
+            return None
+        return "refused", f"generated: {holding(n)}"
 
     def refused(self, query: str) -> str | None:
         """Return why a query that is SQL is not that of the dialect."""
@@ -375,11 +384,13 @@ class Pair:
             return None
 
     def is_no_query(self) -> bool:
-        """Say whether the SQL, which parses, changes data or is explained where rows are asked."""
-        if not is_explain(self.generated) and not is_change(self.generated, self.dialect):
+        """Say whether the SQL, which parses, returns no rows of tables where these are asked."""
+        if not is_explain(self.generated) and not returns_no_rows(self.generated, self.dialect):
             return False
         return all(
-            is_query(expected, self.dialect) and not is_explain(expected)
+            is_query(expected, self.dialect)
+            and not is_explain(expected)
+            and not reads_catalog(expected, self.dialect)
             for expected in self.accepted
         )
 
@@ -649,8 +660,8 @@ def query_correctness(*asked: Any, **options: Any) -> QueryCorrectness:  # noqa:
     The pair is decided by the first of these that applies:
 
     - Identical text is right, apart from outer space and a final ``;``.
-    - SQL that does not parse is wrong, and so is a statement such as DELETE or EXPLAIN where a
-      query is expected.
+    - SQL that does not parse is wrong, and so are several queries, or a text with a statement such
+      as DELETE or EXPLAIN, where one query is expected.
     - SQL that names a table or column which the *schema* does not have is wrong.
     - SQL that `sql_equivalence` proves equal is right.
     - The judge decides, and sees a counterexample if there is one.

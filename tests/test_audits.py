@@ -327,10 +327,12 @@ def test_bad_arguments_are_refused() -> None:
     ],
 )
 def test_a_bad_reference_has_a_kind_of_its_own(expected: str, why: str) -> None:
-    """It is the instrument that failed, and not the model."""
+    """It is the instrument that failed, and not the model, as it is where that wrote the text."""
     right = "SELECT name FROM patient"
     error = present(query_correctness(right, expected, schema=SCHEMA, dialect="sqlite").error)
     assert (error.origin, error.kind, error.message) == ("instrument", "bad_reference", why)
+    error = present(query_correctness(expected, right, schema=SCHEMA, dialect="sqlite").error)
+    assert error.origin == "output"
 
 
 def test_a_text_that_the_parser_cannot_read_is_not_its_fault() -> None:

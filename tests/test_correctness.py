@@ -218,6 +218,13 @@ def test_a_judge_that_fails_takes_back_no_counterexample(
     "EXPLAIN SELECT id FROM users",
     "```sql\nexplain query plan SELECT id FROM users\n```",
     "EXPLAIN DELETE FROM users",
+    "SELECT id FROM users; DROP TABLE users",
+    "DELETE FROM users; SELECT id FROM users",
+    "CREATE TABLE x AS SELECT id FROM users; DELETE FROM x",
+    "PRAGMA table_info('users')",
+    "SHOW TABLES",
+    "DESCRIBE users",
+    "BEGIN",
 ])  # fmt: skip
 def test_a_statement_that_is_no_query_is_the_models_mistake(ask: Ask, generated: str) -> None:
     """Whoever asked for rows gets none, as with SQL that does not parse; nobody need be asked."""
@@ -225,13 +232,15 @@ def test_a_statement_that_is_no_query_is_the_models_mistake(ask: Ask, generated:
         judge = judge_of(never)
         result = ask(generated, "SELECT id FROM users", judge=judge, evidence=evidence)
         assert (result.score, result.method, result.error) == (0.0, "refuted", None)
-        assert result.reasoning == "the generated statement is no query"
+        assert result.reasoning.startswith("the generated text is no query: it changes something, ")
 
 
 @pytest.mark.parametrize(("generated", "expected"), [
     ("DELETE FROM users RETURNING id", "SELECT id FROM users"),
-    ("CREATE TABLE x AS SELECT id FROM users; SELECT id FROM x", "SELECT id FROM users"),
+    ("CREATE TABLE x AS SELECT id FROM users; DELETE FROM x WHERE id IS NULL; SELECT id FROM x",
+     "SELECT id FROM users"),
     ("SHOW TABLES", "SELECT name FROM sqlite_master"),
+    ("SELECT id FROM users; SELECT 1", "SELECT id FROM users; SELECT 2"),
     ("DELETE FROM users", "DELETE FROM users WHERE id > 0"),
     ("DELETE FROM users", ["SELECT id FROM users", "TRUNCATE TABLE users"]),
     ("DELETE FROM users", "SELECT (((("),

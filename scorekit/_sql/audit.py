@@ -200,8 +200,13 @@ def does_not_run(sql: str, schema: SqlSchema | None, dialect: str | None) -> str
         why = None if dialect is None else refusal_of(sql, dialect)
         return why or (_refused_by_sqlite(sql, schema) if dialect == "sqlite" else None)
     if n > 1:
-        return f"the text holds {n} statements"
+        return holding(n)
     return _refused_by_sqlite(sql, schema) if dialect == "sqlite" else None
+
+
+def holding(n_statements: int) -> str:
+    """Return why a text of several statements is none that a database answers."""
+    return f"the text holds {n_statements} statements"
 
 
 _NAMING: Final = re.compile(r"no such (?:table|column)|ambiguous column name")

@@ -373,13 +373,18 @@ def refusal_of(sql: str, dialect: str) -> str | None:
     return refusal(script.words, script.statements, dialect)
 
 
-def is_query(sql: str, dialect: str | None) -> bool:
-    """Say whether *sql* is one statement, which is a query."""
+def n_queries(sql: str, dialect: str | None) -> int:
+    """Return how many statements *sql* has, which are all queries; 0 if one is none."""
     try:
         statements = parse(sql, dialect).statements
     except SqlError:
-        return False
-    return len(statements) == 1 and isinstance(statements[0], exp.Query)
+        return 0
+    return len(statements) if all(isinstance(tree, exp.Query) for tree in statements) else 0
+
+
+def is_query(sql: str, dialect: str | None) -> bool:
+    """Say whether *sql* is one statement, which is a query."""
+    return n_queries(sql, dialect) == 1
 
 
 def is_sorted(sql: str, dialect: str | None) -> bool:
@@ -392,14 +397,24 @@ def is_sorted(sql: str, dialect: str | None) -> bool:
     return tree is not None and bool(tree.args.get("order"))
 
 
-def is_change(sql: str, dialect: str | None) -> bool:
-    """Say whether each statement of *sql*, which parses, changes something and returns no rows."""
-    if sql.lstrip()[:6].lower() == "select":  # nearly always, and to parse costs more
+def returns_no_rows(sql: str, dialect: str | None) -> bool:
+    """Say whether *sql*, which parses, has no query, or changes what it has not made itself."""
+    is_one = ";" not in sql.rstrip("; \t\r\n")
+    if is_one and sql.lstrip()[:6].lower() == "select":  # nearly always, and to parse costs more
         return False
-    statements = parse(sql, dialect).statements
-    return bool(statements) and all(
-        isinstance(tree, _CHANGES) and tree.find(exp.Returning) is None for tree in statements
-    )
+    made: set[str] = set()
+    asks = False
+    for tree in parse(sql, dialect).statements:
+        target = tree.find(exp.Table)
+        name = "" if target is None else target.name.lower()
+        if isinstance(tree, exp.Create):
+            made.add(name)
+        elif isinstance(tree, _CHANGES) and tree.find(exp.Returning) is None:
+            if name not in made:
+                return True
+        else:
+            asks = asks or not isinstance(tree, exp.Describe)
+    return not asks
 
 
 def is_explain(sql: str) -> bool:
