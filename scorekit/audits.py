@@ -9,7 +9,7 @@ import attrs
 
 from scorekit._core.checks import check_text
 from scorekit._sheet.model import Part, Section, Sheet, line_of
-from scorekit._sql.audit import Found, Kind, audit, does_not_run
+from scorekit._sql.audit import N_DATABASES, Found, Kind, audit, does_not_run
 from scorekit._sql.operands import not_run
 from scorekit._sql.parsing import check_dialect, is_query, parsed_once
 from scorekit._sql.schema import Schema, check_schema
@@ -17,7 +17,10 @@ from scorekit.columns import known_schema, lacking_names
 from scorekit.equivalence import Counterexample, counterexample_of, tables_under
 from scorekit.records import FrozenMapping, Record, listing
 
+NO_SCHEMA: Final = "no schema is given: types and keys are not known, and most faults not seen"
 READ_AS_SQLITE: Final = "no dialect is named, so that the query is read as SQLite reads it"
+
+NOTHING: Final = f"nothing found by proofs and on {N_DATABASES} small databases"
 
 _OTHERWISE: Final[dict[str, str]] = {
     "ties_at_limit": "it may return instead",
@@ -73,12 +76,10 @@ class QueryAudit(Record):
         if self._unread:
             return f"not looked into: {self._unread}"
         kinds = Counter(finding.kind for finding in self.findings)
-        return ", ".join(f"{n} {kind}" for kind, n in kinds.items()) or "nothing found"
+        return ", ".join(f"{n} {kind}" for kind, n in kinds.items()) or NOTHING
 
     def _sheet(self) -> Sheet:
-        left = () if self._unread else self.undecided.items()
-        notes = [f"not looked for: {kind}; {why}" for kind, why in left]
-        return Sheet("QueryAudit", self._line(), (*sections_of(self), *notes, *self.assumptions))
+        return Sheet("QueryAudit", self._line(), (*sections_of(self), *notes_of(self)))
 
     @property
     def _unread(self) -> str:
@@ -92,6 +93,12 @@ def sections_of(audit: QueryAudit) -> list[Part]:
     """Return each finding, with its database under it as a title."""
     lines = [(line_of(one), one._shown()) for one in audit.findings]  # noqa: SLF001 # pyright: ignore[reportPrivateUsage]
     return [Section(line, shown) if shown else line for line, shown in lines]
+
+
+def notes_of(audit: QueryAudit) -> list[str]:
+    """Return what could not be looked for, but for nothing at all, and what all rests on."""
+    left = () if audit._unread else audit.undecided.items()  # noqa: SLF001 # pyright: ignore[reportPrivateUsage]
+    return [*(f"not looked for: {kind}; {why}" for kind, why in left), *audit.assumptions]
 
 
 def unaudited(reason: str) -> QueryAudit:
@@ -153,14 +160,15 @@ def query_audit(
         The query returns: ('b')
         But it may return instead: ('a')
         >>> str(query_audit(query.replace("points DESC", "id"), schema=schema, dialect="sqlite"))
-        'nothing found'
+        'nothing found by proofs and on 40 small databases'
         >>> query_audit("", schema=schema)
         Traceback (most recent call last):
         ...
         scorekit.errors.InputError: sql must be a non-empty string, got ''
 
     Notes:
-        Databases are made and run as by `sql_equivalence`, 40 for each question.  A database that
+        Databases are made and run as by `sql_equivalence`, 40 for each question, and for ties as
+        many again in which numbers repeat.  What none of them shows is not found.  A database that
         shows a finding is allowed by the schema; whether real data look like it is not known.
         A query that does not run is not looked into further.  ``text_compared`` is looked for in
         SQLite alone, as other databases convert or refuse such a comparison, and
@@ -169,7 +177,7 @@ def query_audit(
     text, named = check_text("sql", sql), check_dialect(dialect)
     if schema is not None:
         check_schema(schema)
-    said = () if named else (READ_AS_SQLITE,)
+    said = *(() if named else (READ_AS_SQLITE,)), *(() if schema else (NO_SCHEMA,))
     why = refused(text, schema, named)
     if why is not None:
         finding = AuditFinding(kind="does_not_run", clause="", sentence=why)

@@ -76,7 +76,7 @@ from scorekit._sql.parsing import check_dialect, is_sorted, parsed_once
 from scorekit._sql.refute.engine import Engine, engine_name
 from scorekit._sql.schema import Keys, check_schema, frozen_keys, frozen_schema, schema_text
 from scorekit._stats.suites import nothing_of_others
-from scorekit.audits import QueryAudit, query_audit, sections_of, unaudited
+from scorekit.audits import QueryAudit, notes_of, query_audit, sections_of, unaudited
 from scorekit.calibration import DEFAULT_NOMINAL, ConfidenceCalibration, confidence_calibration
 from scorekit.columns import ColumnAccuracy, column_accuracy
 from scorekit.correctness import (
@@ -380,6 +380,11 @@ class SqlCaseScore(Record):
     def findings(self) -> tuple[str, ...]:
         """The kinds of what is wrong with the expected queries, each once."""
         return tuple(dict.fromkeys(one.kind for audit in self.audits for one in audit.findings))
+
+    @property
+    def audit_notes(self) -> tuple[str, ...]:
+        """What could not be looked for in the expected queries, and what audits rest on."""
+        return tuple(dict.fromkeys(note for audit in self.audits for note in notes_of(audit)))
 
     @property
     def counterexample(self) -> str:
@@ -1245,10 +1250,14 @@ class SqlReport(Report):
         if self.n_calls:
             last += f"; {self.n_calls} calls of the judge"
             last += "" if self.cost_usd is None else f" for {self.cost_usd:.4g} USD"
-        if not named:
-            return [last]
-        case_id, message = lacking[named[0][0]]
-        return [last, f"not scored, first {one_line(case_id, 60)}: {message}"]
+        lines = [last]
+        if named:
+            case_id, message = lacking[named[0][0]]
+            lines.append(f"not scored, first {one_line(case_id, 60)}: {message}")
+        said = Counter(said for case in self.cases for said in case.audit_notes)
+        return lines + [
+            f"audit of {n} references: {note}" for note, n in said.most_common(MAX_KINDS)
+        ]
 
     def _metric(self, name: str) -> tuple[list[dict[str, object]], str]:
         """Return what a table and a text say of a metric; nothing where it has no score."""

@@ -351,7 +351,7 @@ class Pair:
     def several(self) -> tuple[str, str] | None:
         """Return the fault of a text of several queries where one is expected."""
         n = n_queries(self.generated, self.dialect)
-        if n < 2 or not any(is_query(one, self.dialect) for one in self.accepted):
+        if n <= 1 or not any(is_query(one, self.dialect) for one in self.accepted):
             return None
         return "refused", f"generated: {holding(n)}"
 

@@ -232,7 +232,9 @@ def test_a_statement_that_is_no_query_is_the_models_mistake(ask: Ask, generated:
         judge = judge_of(never)
         result = ask(generated, "SELECT id FROM users", judge=judge, evidence=evidence)
         assert (result.score, result.method, result.error) == (0.0, "refuted", None)
-        assert result.reasoning.startswith("the generated text is no query: it changes something, ")
+        assert result.reasoning.startswith(
+            "the generated text is no query: it changes something, "
+        )
 
 
 @pytest.mark.parametrize(("generated", "expected"), [

@@ -240,7 +240,10 @@ def test_constraints_that_name_nothing_are_named() -> None:
     assert not found.references
     assert found.unread == (
         "a key of t names a column that is not there: nope",
-        "a foreign key of t to u is unclear",
+        *(
+            f"a foreign key of t is not used, as u has no {what}: mend its REFERENCES in the schema"
+            for what in ("column 'nope'", "key of as many columns")
+        ),
     )
 
 

@@ -44,7 +44,7 @@ from scorekit._sql.tree import (
 from scorekit.errors import SqlError, one_line
 
 N_DATABASES: Final = 40
-"""Databases that are tried for each question."""
+"""Databases that are tried for each question; for ties as many again, in which numbers repeat."""
 
 MAX_QUESTIONS: Final = 12
 """Parts of one kind that are looked into in one query."""
@@ -131,7 +131,7 @@ class _Audit:
             row_order="auto" if other is not None else "ignored",
             any_columns=False,
             exact=True,
-            n_databases=N_DATABASES,
+            n_databases=N_DATABASES * (1 + (trial is Ties)),
             seed=0,
             trial=trial,
         )
@@ -506,21 +506,27 @@ def _as_numbers(node: exp.Expr, i: int) -> exp.Expr:
 def _fan_out(audited: _Audit) -> Iterator[Found]:
     for select in audited.tree.find_all(exp.Select):
         block = audited.names.selects.get(id(select))
-        if block is None or not select.args.get("joins") or free_sources(block):
+        if block is None or not select.args.get("joins"):
             continue
-        several = _multiplied(audited, select, block)
-        other = _each_once(audited, select, block, several[0]) if several else None
-        found = None if other is None else audited.differs("fan_out", other)
-        if found is not None:
-            shown = " and in ".join(dict.fromkeys(map(audited.written, several[1:])))
-            named = several[1].find(exp.Column)
-            whose = named.table or audited.names.aliases[several[0]]
-            sentence = f"a row of {whose} counts in {shown} once for each row it is joined with"
-            yield Found("fan_out", "SELECT", sentence, found)
+        for sources, counted in _multiplied(audited, select, block).items():
+            other = _each_once(audited, select, block, sources)
+            shown = " and in ".join(dict.fromkeys(map(audited.written, counted)))
+            if other is None:
+                why = f"{shown} is part of groups, or of a term, with aggregates of other rows"
+                audited.undecided.setdefault("fan_out", why)
+            found = None if other is None else audited.differs("fan_out", other)
+            if found is not None:
+                named = [one.table for one in counted[0].find_all(exp.Column) if one.table]
+                named = named or [audited.names.aliases[one] for one in sources]
+                row = f"a row of {' and '.join(dict.fromkeys(named))}"
+                sentence = f"{row} counts in {shown} once for each row it is joined with"
+                yield Found("fan_out", "SELECT", sentence, found)
 
 
 _OF_GROUPS: Final = ("expressions", "group", "having", "order")
 """The clauses of a SELECT that see its groups."""
+
+_Sources: TypeAlias = frozenset[Source]
 
 
 def _over_groups(select: exp.Expr) -> list[exp.Expr]:
@@ -529,39 +535,55 @@ def _over_groups(select: exp.Expr) -> list[exp.Expr]:
     return [*select.expressions, *filter(None, held)]
 
 
-def _multiplied(audited: _Audit, select: exp.Select, block: Select) -> tuple[Any, ...]:
-    """Return the table whose rows a join may repeat, and the aggregates that are all over it."""
-    parts = _over_groups(select)
-    aggregates = [node for part in parts for node in part.find_all(exp.AggFunc)]
-    counted = [node for node in aggregates if not isinstance(node, exp.Min | exp.Max)]
-    values = [audited.names.value(node.this) for node in aggregates]
-    sources = {source for value in values if value is not None for source in value.sources}
-    if (
-        any(part.find(exp.Query, exp.Window, exp.Star) for part in parts)
-        or not all(isinstance(node, exp.Sum | exp.Avg | exp.Count) for node in counted)
-        or all(isinstance(node, exp.Sum) and _is_count(node.this) for node in counted)
-        or any(isinstance(node.this, exp.Distinct) for node in aggregates)
-        or None in values
-        or len(sources) != 1
-    ):
-        return ()
-    (source,) = sources
+def _multiplied(
+    audited: _Audit, select: exp.Select, block: Select
+) -> dict[_Sources, list[exp.Expr]]:
+    """Return the aggregates that take rows which a join may repeat, by the tables of these."""
+    found: dict[_Sources, list[exp.Expr]] = {}
+    wrong: set[_Sources] = set()
     scope = Scope(audited.schema, audited.dialect)
-    key = next(iter(scope.keys(source)), ())
-    own = tuple(Column(source, name) for name in key)
+    for node in (one for part in _over_groups(select) for one in part.find_all(exp.AggFunc)):
+        if not isinstance(node, exp.Sum | exp.Avg | exp.Count):
+            continue
+        if isinstance(node.this, exp.Distinct | exp.Star):
+            continue
+        value = audited.names.value(node.this)
+        sources = frozenset[Source]() if value is None else value.sources
+        found.setdefault(sources, []).append(node)
+        if isinstance(node, exp.Sum) and _is_count(node.this):
+            continue
+        why = None
+        if value is None or any(found_in(value, Query)):
+            why = f"what {audited.written(node)} takes is not known"
+        elif not _is_of_tables(block) or free_sources(block):
+            why = f"the rows of {audited.written(node)} come from a subquery, or depend on one"
+        elif lacking := [one for one in sources if not scope.keys(one)]:
+            why = f"no key of {audited.names.aliases[lacking[0]]} is known"
+        elif sources and _is_repeated(scope, block, sources, value, node):
+            wrong.add(sources)
+        if why is not None:
+            audited.undecided.setdefault("fan_out", why)
+    return {sources: nodes for sources, nodes in found.items() if sources in wrong}
+
+
+def _is_repeated(
+    scope: Scope, block: Select, sources: _Sources, value: Scalar, node: exp.Expr
+) -> bool:
+    """Say whether an aggregate means rows of some tables, and a join may repeat these."""
+    own = tuple(_key_of(scope, sources))
     rows = View(scope).rows(block.tables, _plain(block))
-    if not key or not _is_of_tables(block):
-        return ()
-    repeats = not rows.determined(own).sources >= {*local_sources(block.tables)}
+    if rows.determined(own).sources >= {*local_sources(block.tables)}:
+        return False
     # a row is what COUNT counts if it names the key, and other tables only say which rows
-    says = any(source not in one.sources for one in _plain(block) if len(one.sources) == 1)
+    says = any(sources.isdisjoint(one.sources) for one in _plain(block) if len(one.sources) == 1)
     by_key = says and len(own) == 1 and own[0] not in (block.keys or ())
-    of_rows = all(
-        value in own and by_key
-        for node, value in zip(aggregates, values, strict=True)
-        if isinstance(node, exp.Count)
-    )
-    return (source, *counted) if repeats and of_rows else ()
+    return not isinstance(node, exp.Count) or (by_key and value in own)
+
+
+def _key_of(scope: Scope, sources: _Sources) -> list[Column]:
+    """Return what tells joined rows of some tables apart."""
+    ordered = sorted(sources, key=str)
+    return [Column(source, name) for source in ordered for name in scope.keys(source)[0]]
 
 
 def _is_count(value: exp.Expr) -> bool:
@@ -577,39 +599,67 @@ def _is_count(value: exp.Expr) -> bool:
 
 
 def _each_once(
-    audited: _Audit, select: exp.Select, block: Select, source: Source
+    audited: _Audit, select: exp.Select, block: Select, sources: _Sources
 ) -> exp.Expr | None:
-    """Return the query with each row of a table once in a group of a SELECT."""
+    """Return the query with each row of some tables once in the groups of a SELECT, or None."""
+    parts = _over_groups(select)
+    key = _key_of(Scope(audited.schema, audited.dialect), sources)
+    over = [_is_over(audited, part, block, sources) for part in parts]
+    if all(over):
+        return audited.with_part(select, lambda same: _once(audited, same, parts, key))
+
+    def apart(same: exp.Expr) -> exp.Expr:
+        """Return the only row of a SELECT with each aggregate on its own."""
+        outputs: list[exp.Expr] = []
+        for part, is_over, item in zip(parts, over, same.expressions, strict=True):
+            one = item.unalias()
+            if part.find(exp.AggFunc) is not None:
+                one, alone = same.copy(), one
+                one.set("expressions", [alone.copy()])
+                one = exp.Subquery(this=_once(audited, one, [part], key) if is_over else one)
+            outputs.append(exp.alias_(one, item.alias or item.output_name))
+        return exp.Select(expressions=outputs)
+
+    is_one_row = len(parts) == len(select.expressions)
+    return audited.with_part(select, apart) if is_one_row and any(over) else None
+
+
+def _is_over(audited: _Audit, part: exp.Expr, block: Select, sources: _Sources) -> bool:
+    """Say whether a part of a SELECT shows groups, and takes no rows but those of some tables."""
+    if part.find(exp.Query, exp.Window, exp.Star, exp.Distinct) is not None:
+        return False
     own = {*local_sources(block.tables)}
-    columns = [node for part in _over_groups(select) for node in part.find_all(exp.Column)]
-    values = [audited.names.value(node) for node in columns]
-    if not all(v is None or (isinstance(v, Column) and v.sources <= own) for v in values):
-        return None
-    keys = Scope(audited.schema, audited.dialect).keys(source)[0]
-    alias = exp.to_identifier(audited.names.aliases[source], quoted=True)
-    shown = {
-        Column(source, key): exp.column(exp.to_identifier(key, quoted=True), alias.copy())
-        for key in keys
-    }
+    values = [audited.names.value(one) for one in part.find_all(exp.Column)]
+    taken = [audited.names.value(one.this) for one in part.find_all(exp.AggFunc)]
+    return all(v is not None and v.sources == sources for v in taken) and all(
+        v is None or (isinstance(v, Column) and v.sources <= own) for v in values
+    )
 
-    def change(same: exp.Expr) -> exp.Expr:
-        for item in list(same.expressions):
-            if isinstance(item, exp.Column):
-                item.replace(exp.alias_(item.copy(), item.this.copy()))
-        nodes = [node for part in _over_groups(same) for node in part.find_all(exp.Column)]
-        for node, value in zip(nodes, values, strict=True):
-            if isinstance(value, Column):
-                shown.setdefault(value, node.copy())
-                node.replace(exp.column(f"c{[*shown].index(value)}", _ROWS))
-        outputs = [exp.alias_(node, f"c{i}") for i, node in enumerate(shown.values())]
-        rows = exp.Select(expressions=outputs, distinct=exp.Distinct())
-        for name in ("from_", "joins", "where"):
-            rows.set(name, same.args.get(name))
-            same.set(name, None)
-        same.set("from_", exp.From(this=exp.Subquery(this=rows, alias=exp.TableAlias(this=_ROWS))))
-        return same
 
-    return audited.with_part(select, change)
+def _once(
+    audited: _Audit, same: exp.Expr, parts: Sequence[exp.Expr], key: Sequence[Column]
+) -> exp.Expr:
+    """Return a SELECT, of whose *parts* it is a copy, over rows that differ in a key."""
+    shown: dict[Column, exp.Expr] = {}
+    for column in key:
+        alias = exp.to_identifier(audited.names.aliases[column.source], quoted=True)
+        shown[column] = exp.column(exp.to_identifier(column.name, quoted=True), alias)
+    for item in list(same.expressions):
+        if isinstance(item, exp.Column):
+            item.replace(exp.alias_(item.copy(), item.this.copy()))
+    nodes = [node for part in _over_groups(same) for node in part.find_all(exp.Column)]
+    named = [node for part in parts for node in part.find_all(exp.Column)]
+    for node, value in zip(nodes, map(audited.names.value, named), strict=True):
+        if isinstance(value, Column):
+            shown.setdefault(value, node.copy())
+            node.replace(exp.column(f"c{[*shown].index(value)}", _ROWS))
+    outputs = [exp.alias_(node, f"c{i}") for i, node in enumerate(shown.values())]
+    rows = exp.Select(expressions=outputs, distinct=exp.Distinct())
+    for name in ("from_", "joins", "where"):
+        rows.set(name, same.args.get(name))
+        same.set(name, None)
+    same.set("from_", exp.From(this=exp.Subquery(this=rows, alias=exp.TableAlias(this=_ROWS))))
+    return same
 
 
 _ROWS: Final = exp.to_identifier("rows_once")

@@ -21,7 +21,7 @@ from scorekit._sql.definitions import (
     read_definitions,
 )
 from scorekit._sql.kinds import Column
-from scorekit.errors import refuse
+from scorekit.errors import refuse, shown
 from scorekit.records import FrozenMapping, is_mapping
 
 Schema: TypeAlias = str | Mapping[str, Mapping[str, str]]
@@ -219,7 +219,12 @@ def _references(found: Definitions, unread: list[str]) -> Iterator[Reference]:
             ):
                 yield reference._replace(other=name, others=others)
             else:
-                unread.append(f"a foreign key of {draft.name} to {name} is unclear")
+                lacking = [one for one in others if one not in other.columns]
+                why = f"column {shown(lacking[0])}" if lacking else "key of as many columns"
+                unread.append(
+                    f"a foreign key of {draft.name} is not used, as {name} has no {why}: "
+                    "mend its REFERENCES in the schema"
+                )
 
 
 # A mapping.

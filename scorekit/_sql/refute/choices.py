@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from itertools import islice
+from itertools import chain, islice
 from typing import Final
 
+from scorekit._sql.kinds import NUMBERS
+from scorekit._sql.refute.inference import TablesRead, linked_columns
 from scorekit._sql.refute.sandbox import (
     AT_LEAST,
     AT_MOST,
@@ -12,6 +14,7 @@ from scorekit._sql.refute.sandbox import (
     OF_COPIES,
     ONLY,
     UNTIED,
+    Cell,
     Database,
     QueryError,
 )
@@ -24,6 +27,10 @@ _CHOOSING: Final = (ONLY, AT_LEAST, AT_MOST, OF_COPIES, UNTIED, JOINED)
 
 class Ties(Trial):
     """Tells whether rows that tie at a LIMIT leave several results to a query."""
+
+    def turned(self, database: Database, share: float) -> Database:
+        """Give all rows one number where nothing keeps them apart, in later databases."""
+        return database if share < _LEVEL_FROM else levelled(database, self._known)
 
     def differs(self, database: Database) -> bool:
         query = self._pair[0]
@@ -42,6 +49,22 @@ class Ties(Trial):
 
 
 _MOST_COMPARED: Final = 20
+_LEVEL_FROM: Final = 0.5
+"""Share of the databases behind which numbers repeat."""
+
+
+def levelled(database: Database, known: TablesRead) -> Database:
+    """Return a database with one number in each column that no key, link or rule looks at."""
+    found: dict[str, list[tuple[Cell, ...]]] = {}
+    for name, rows in database.items():
+        keys = *known.keys.get(name, ()), *(one.columns for one in known.unique.get(name, ()))
+        rules = (rule.columns for rule in known.rules.get(name, ()))
+        held = {*chain(*keys, *rules), *linked_columns(known, name)}
+        free = [c.kind in NUMBERS and c.name not in held for c in known.tables[name]]
+        found[name] = [
+            tuple(rows[0][i] if free[i] else cell for i, cell in enumerate(row)) for row in rows
+        ]
+    return found
 
 
 class ReadingOrder(Trial):

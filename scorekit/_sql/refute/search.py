@@ -425,6 +425,10 @@ class Trial(Conditions):
         except QueryError as error:
             raise QueryError(f"SQLite cannot run the {ORDINALS[i]} query: {error}") from None
 
+    def turned(self, database: Database, share: float) -> Database:  # noqa: ARG002
+        """Return what is tried of a database, behind which such a share of all was tried."""
+        return database
+
     def differs(self, database: Database) -> bool:
         """
         Say whether the results differ.
@@ -583,7 +587,7 @@ def _search(
     found: dict[int, Database] = {}
     for i in range(n_databases):
         n_further += bool(found)
-        database = maker.database(i)
+        database = trials[0].turned(maker.database(i), i / n_databases)
         try:
             if all(trial.differs(database) for trial in trials):
                 found.setdefault(_quality_of(trials), database)
