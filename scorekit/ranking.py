@@ -134,7 +134,9 @@ class ModelComparison(TableRecord):
         known = {model: n for model, n in self.n_tasks_by_model.items() if n}
         if self.n_left_out and known:
             model, n_own = min(known.items(), key=itemgetter(1))
-            left_out += f" ({one_line(model, MAX_NAME)} has {n_own} of {n + self.n_left_out})"
+            short = f"{one_line(model, MAX_NAME)} has {n_own} of {n + self.n_left_out}"
+            few = ": compare the others without it" if n_own == n < self.n_left_out else ""
+            left_out += f" ({short}{few})"
         if self.n_unknown:
             left_out += f", {self.n_unknown} {UNKNOWN} left out"
         if lost := [one_line(m, MAX_NAME) for m, n in self.n_tasks_by_model.items() if not n]:

@@ -211,6 +211,7 @@ class ModelStatistics(Record):
         ]
         scores += [f"{' and '.join(each)} an attempt"] if each else []
         counts = f"{counted(self.n_samples, 'attempt')} at {counted(self.n_cases, 'case')}"
+        counts += ", for this case only" if self.n_cases == 1 else ""
         counts += f"; {self.n_unknown} more of unknown outcome" if self.n_unknown else ""
         level = level_of(self.pass_at_k[0].interval)
         return f"{one_line(self.model)}: {', '.join(scores)} ({level}, {counts})"
