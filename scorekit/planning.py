@@ -597,13 +597,14 @@ class EvaluationPlan(Record):
     """Runs of the whole suite, each with so many attempts; None where the pilot had one."""
 
     def _line(self) -> str:
-        each = "" if self.n_judgements is None else f" x {self.n_judgements} judgements"
+        each = f"{counted(self.n_tasks, 'task')} with {counted(self.n_attempts, 'attempt')} each"
+        if self.n_judgements is not None:
+            each += f", judged {counted(self.n_judgements, 'time')}"
         if self.n_repeats is not None:
-            each += f" x {self.n_repeats} repeats"
-        return (
-            f"{self.n_tasks} tasks x {self.n_attempts} attempts{each}: "
-            f"standard error {self.stderr:.4g} for {self.price:.6g}"
-        )
+            each += f", in {counted(self.n_repeats, 'repeat')}"
+        width = 2.0 * normal_quantile(0.95) * self.stderr
+        error = f"standard error {self.stderr:.3g} (95 % interval about {width:.2g} wide)"
+        return f"{each}: {error}, price {self.price:.6g}"
 
 
 MOST_JUDGEMENTS = 1e9
@@ -739,7 +740,7 @@ class VarianceComponents(Record):
             >>> two = variance_components([pilot, again])
             >>> prices = {"task": 2, "attempt": 0.5, "repeat": 5}
             >>> print(two.plan(prices=prices, budget=300))
-            81 tasks x 1 attempts x 3 repeats: standard error 0.0434 for 298.5
+            81 tasks with 1 attempt each, in 3 repeats: standard error 0.0434 (95 % interval about 0.17 wide), price 298.5
             >>> parts.plan(prices={"task": 2, "attempt": 0.5}, budget=2)
             Traceback (most recent call last):
             ...
@@ -749,15 +750,13 @@ class VarianceComponents(Record):
             Miller, "Adding Error Bars to Evals", arXiv:2411.00640, sections 3 and 5.
             Cochran, "Sampling Techniques", 3rd ed., section 10.6, for the same without whole
             numbers.
-        """
+        """  # noqa: E501 - a result is one line
         from scorekit._stats.components import best_design
 
         if not self.between_tasks > 0.0:
-            refuse(
-                "between_tasks",
-                "positive: otherwise a single task would seem enough",
-                self.between_tasks,
-            )
+            other = "take a pilot in which tasks differ, or required_tasks(effect=...)"
+            domain = f"above 0 (without it a single task would seem enough: {other})"
+            refuse("the variance between tasks of the pilot", domain, self.between_tasks)
         judged = self.between_judgements is not None
         repeated = self.between_repeats is not None
         task, attempt, judgement, repeat = _prices(prices, judged=judged, repeated=repeated)
