@@ -611,7 +611,7 @@ def calibration_error(
         >>> calibration_error([90], [True])
         Traceback (most recent call last):
         ...
-        scorekit.errors.InputError: confidences[0] must be a number in [0, 1], got 90.0
+        scorekit.errors.InputError: confidences[0] must be a number in [0, 1] (a share: 0.9 for 90 %), got 90.0
 
     References:
         Guo et al., "On Calibration of Modern Neural Networks", arXiv:1706.04599.
@@ -623,7 +623,7 @@ def calibration_error(
         Newcombe, "Confidence intervals for an effect size measure based on the Mann-Whitney
         statistic. Part 2", Statistics in Medicine 25(4), 2006, for its interval.
         Obuchowski, "Nonparametric Analysis of Clustered ROC Curve Data", Biometrics 53(2), 1997.
-    """
+    """  # noqa: E501 - a message is one line
     stated, known = paired_columns(
         ("confidences", confidences, "numbers"), ("outcomes", outcomes, "booleans")
     )

@@ -484,7 +484,7 @@ def quantile_interval(
         >>> quantile_interval(seconds, 95)
         Traceback (most recent call last):
         ...
-        scorekit.errors.InputError: q must be a number in (0, 1), got 95
+        scorekit.errors.InputError: q must be a number in (0, 1) (a share: 0.95 for 95 %), got 95
 
     Notes:
         With few values an end may be infinite. At 95 % an interval of the median takes 6 values,

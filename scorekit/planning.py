@@ -213,9 +213,7 @@ def required_tasks(
         Connor, "Sample Size for Testing Differences in Proportions for the Paired-Sample Design",
         Biometrics 43(1), 1987, for *discordant*.
     """  # noqa: E501 - a result is one line
-    size = check_number("effect", effect)
-    if not 0.0 < size <= 1.0:
-        refuse("effect", "a number in (0, 1]", effect)
+    size = check_number("effect", effect, 0.0, 1.0, open_low=True)
     bounds = known = None
     if pilot is not None:
         given = {
@@ -391,9 +389,7 @@ def _design(
     if not 0.5 <= chance < 1.0:  # noqa: PLR2004 - below a half no effect at all would do
         refuse("power", "a number in [0.5, 1)", power)
     if discordant is not None:
-        variance = check_number("discordant", discordant)
-        if not 0.0 < variance <= 1.0:
-            refuse("discordant", "a number in (0, 1]", discordant)
+        variance = check_number("discordant", discordant, 0.0, 1.0, open_low=True)
         given = {"task_variance": task_variance, "sampling_variance": sampling_variance}
         for name, value in given.items():
             if value is not None:

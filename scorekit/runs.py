@@ -65,7 +65,7 @@ from scorekit.summary import (
 )
 
 BY_BONUS = 1.5
-"""Largest *impl_rate* that may have come about by a bonus: beyond it is percent."""
+"""Largest *impl_rate* that may have come about by a bonus."""
 
 MAX_NAME = 32
 """Characters of a tier's name in a table."""
@@ -137,13 +137,10 @@ def _check_rate(name: str, value: Any) -> float:
         remedy = "not judged: pass passed instead, or leave the run out"
         kind = TypeError if value is None else InputError
         refuse(name, f"a number in [0, 1] ({remedy})", value, kind)
-    checked = check_number(name, rate)
-    if checked > 1.0:
-        remedy = "a share, not percent: divide by 100"
-        if checked <= BY_BONUS:
-            remedy = "above 1 by bonus or rounding: min(impl_rate, 1)"
+    if 1.0 < check_number(name, rate) <= BY_BONUS:
+        remedy = "above 1 by bonus or rounding: min(impl_rate, 1)"
         refuse(name, f"a number in [0, 1] ({remedy})", value)
-    return check_number(name, checked, 0.0, 1.0)
+    return check_number(name, rate, 0.0, 1.0)
 
 
 @takes_columns
@@ -521,12 +518,12 @@ def tier_statistics(
         >>> tier_statistics("T1", [runs[0], runs[1], runs[0]])
         Traceback (most recent call last):
         ...
-        scorekit.errors.InputError: run_id of runs[2] must be unlike that of runs[0], got '0'
+        scorekit.errors.InputError: run_id of runs[2] must be unlike that of runs[0] (of a table: its index), got '0'
 
     References:
         Erol et al., "Cost-of-Pass: An Economic Framework for Evaluating Language Models",
         arXiv:2504.13359.
-    """
+    """  # noqa: E501 - a message is one line
     tier_id = check_id("tier_id", tier_id)
     given = check_records("runs", runs, Run)
     _check_distinct("run_id", "runs", [run.run_id for run in given])
@@ -633,7 +630,8 @@ def _check_distinct(field: str, name: str, ids: Sequence[str]) -> None:
     first: dict[str, int] = {}
     for i, one in enumerate(ids):
         if first.setdefault(one, i) != i:
-            refuse(f"{field} of {name}[{i}]", f"unlike that of {name}[{first[one]}]", one)
+            remedy = " (of a table: its index)" * (field == "run_id")
+            refuse(f"{field} of {name}[{i}]", f"unlike that of {name}[{first[one]}]{remedy}", one)
 
 
 def _uplift(score: float, baseline: float) -> float | None:

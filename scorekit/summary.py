@@ -275,8 +275,8 @@ def letter_grade(
         >>> letter_grade(85)
         Traceback (most recent call last):
         ...
-        scorekit.errors.InputError: score must be a number in [0, 1], got 85
-    """
+        scorekit.errors.InputError: score must be a number in [0, 1] (a share: 0.85 for 85 %), got 85
+    """  # noqa: E501 - a message is one line
     score = check_number("score", score, 0.0, 1.0)
     rows = scale if scale is LETTER_SCALE else _check_scale(scale)
     letter, meaning, threshold = next(row for row in rows if score >= row[2])

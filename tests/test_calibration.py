@@ -363,7 +363,8 @@ correct=["1", 0]
     True: [x == '1' for x in correct]), got '1'
 nominal=0.9 -> TypeError: nominal must be a mapping, got 0.9
 nominal={} -> InputError: nominal must be a mapping of at least one level, got {}
-nominal={"high": 90} -> InputError: nominal['high'] must be a number in [0, 1], got 90
+nominal={"high": 90}
+    -> InputError: nominal['high'] must be a number in [0, 1] (a share: 0.9 for 90 %), got 90
 nominal={"high": True} -> TypeError: nominal['high'] must be a number in [0, 1], got True
 nominal={1: 0.5} -> TypeError: a key of nominal must be a non-empty string, got 1
 nominal={"": 0.5} -> InputError: a key of nominal must be a non-empty string, got ''

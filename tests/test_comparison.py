@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 import attrs
 import numpy as np
+import pandas as pd  # noqa: F401 - in a table of refusals
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -477,6 +478,9 @@ def test_long_lists_are_counted_not_dropped() -> None:
 ([1], [1])
     -> TypeError: baseline[0] must be a CodeReport, a SqlReport or a mapping from case to
     score, got 1
+(pd.Series([1.0]), {"a": 1})
+    -> TypeError: baseline must be a CodeReport, a SqlReport or a mapping from case to score
+    (of a Series: its to_dict()), got...
 """)
 def test_errors(wrong: Refusal) -> None:
     """The side and the case are named."""

@@ -384,7 +384,7 @@ def test_nothing_varies(sampling_variance: Any) -> None:
 
 @refusals("""
 effect=0 -> InputError: effect must be a number in (0, 1], got 0
-effect=math.nan -> InputError: effect must be a finite number, got nan
+effect=math.nan -> InputError: effect must be a number in (0, 1], got nan
 effect=1e-300
     -> InputError: effect must be large enough to be seen with 2**53 tasks, got 1e-300
 task_variance=-1 -> InputError: task_variance must be a number in [0, 1], got -1
@@ -399,7 +399,7 @@ power=1.0 -> InputError: power must be a number in [0.5, 1), got 1.0
 power=0.4 -> InputError: power must be a number in [0.5, 1), got 0.4
 discordant=0 -> InputError: discordant must be a number in (0, 1], got 0
 discordant=1.5 -> InputError: discordant must be a number in (0, 1], got 1.5
-discordant="half" -> TypeError: discordant must be a finite number, got 'half'
+discordant="half" -> TypeError: discordant must be a number in (0, 1], got 'half'
 discordant=0.2, task_variance=0.1
     -> InputError: task_variance must be left out where discordant is given, got 0.1
 discordant=0.2, sampling_variance=(0.1, 0.2)

@@ -312,7 +312,8 @@ def test_models_with_unequal_attempts_are_bounded(n_old: int, n_new: int) -> Non
     )
     assert compare_models(report).pairs[0].verdict == "inconclusive"
     with pytest.raises(
-        InputError, match=r"^scores\['x'\]\['a'\] must be a number in \[0, 1\], got 3$"
+        InputError,
+        match=r"^scores\['x'\]\['a'\] must be a number in \[0, 1\], got 3$",
     ):
         compare_models({"x": {"a": 3}, "y": {"a": 1}}, bounds=(0, 1))
 

@@ -258,7 +258,8 @@ GOOD.replace("CodeReport", "SqlReport")
 GOOD.replace("0.74", "NaN")
     -> InputError: text must be a whole JSON document, not a path to one (the number NaN...
 GOOD.replace("0.74", "7.4")
-    -> InputError: CodeReport.cases.scores[1] must be a number in [0, 1], got 7.4...
+    -> InputError: CodeReport.cases.scores[1] must be a number in [0, 1] (a share: 0.074 for
+    7.4 %), got 7.4...
 GOOD.replace('"n_correct": [1', '"n_correct": [9', 1)
     -> InputError: CodeReport.cases.n_correct[0] must be an integer in [0, n_samples = 3], got
     9...
@@ -497,7 +498,10 @@ def test_quantiles_of_what_was_measured() -> None:
     assert CodeReport.from_json(report.to_json()) == report
     without = code_report_from_columns(**table, quantiles=())
     assert [model.quantiles for model in without.models] == [{}, {}]
-    with pytest.raises(InputError, match=r"^quantiles\[0\] must be a number in \[0, 1\], got 95$"):
+    with pytest.raises(
+        InputError,
+        match=r"^quantiles\[0\] must be a number in \[0, 1\] \(a share: 0.95 for 95 %\), got 95$",
+    ):
         code_report_from_columns(**table, quantiles=[95])
 
 

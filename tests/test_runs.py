@@ -637,7 +637,7 @@ def test_composite_errors(wrong: Refusal) -> None:
 @refusals("""
 cost_usd=-1 -> InputError: cost_usd must be a finite number >= 0, got -1
 cost_usd="1" -> TypeError: cost_usd must be a finite number >= 0, got '1'
-pass_rate=80 -> InputError: pass_rate must be a number in [0, 1], got 80
+pass_rate=80 -> InputError: pass_rate must be a number in [0, 1] (a share: 0.8 for 80 %), got 80
 """)
 def test_cost_of_pass_errors(wrong: Refusal) -> None:
     """A percent for a rate is the likely slip."""
@@ -659,11 +659,12 @@ tier_id=1.5 -> TypeError: tier_id must be a non-empty string or an integer, got 
 runs=[_run(), 0.5]
     -> TypeError: runs[1] must be a Run (of a table: runs_from_columns(**table)), got 0.5
 runs=[_run("a"), _run("b"), _run("a")]
-    -> InputError: run_id of runs[2] must be unlike that of runs[0], got 'a'
+    -> InputError: run_id of runs[2] must be unlike that of runs[0] (of a table: its index),
+    got 'a'
 runs=[_run("a", task_id="t"), _run("b")]
     -> InputError: task_id of runs[1] must be a task, as other runs name theirs, got None
 runs=[_run(passed=False)], confidence_level=95
-    -> InputError: confidence_level must be a number in (0, 1), got 95
+    -> InputError: confidence_level must be a number in (0, 1) (a share: 0.95 for 95 %), got 95
 """)
 def test_tier_errors(wrong: Refusal) -> None:
     """A run counted twice is named by id and both places; the level is checked in any case."""
@@ -684,7 +685,10 @@ baseline=np.array(["T0"])
     dtype='<U2')
 tiers=[_tier("T0", 0.5), tier_statistics("T1", [_run()], confidence_level=0.9)]
     -> InputError: confidence_level of tiers[1] must be that of tiers[0], 0.95, got 0.9
-tiers=[RUN] -> TypeError: tiers[0] must be a TierStatistics, got {RUN_SHOWN}
+tiers=[RUN]
+    -> TypeError: tiers[0] must be a TierStatistics (from tier_statistics; of a mapping its
+    values()), got {RUN_SHOWN}
+tiers={"T0": _tier("T0", 0.5)} -> TypeError: tiers must be a non-empty sequence of TierStat...
 """)
 def test_cross_tier_errors(wrong: Refusal) -> None:
     """A baseline that is not there is answered with the tiers that are."""
@@ -781,9 +785,8 @@ def test_without_a_judge_passing_is_the_score() -> None:
 run_id=[] -> InputError: run_id must be a non-empty sequence of strings or integers, got ()...
 run_id=[1, "1"] -> InputError: run_id[1] must be unlike all others, '1' like 1, got '1'...
 passed=[True, None] -> InputError: passed[1] must be {UNKNOWN}, got None...
-impl_rate=[1, 2]
-    -> InputError: impl_rate[1] must be a number in [0, 1] (a share, not percent: divide by
-    100), got 2...
+impl_rate=[1, 9]
+    -> InputError: impl_rate[1] must be a number in [0, 1] (a share: 0.09 for 9 %), got 9...
 cost_usd=[None, -1.0] -> InputError: cost_usd[1] must be a finite number >= 0, got -1.0...
 cost_usd=[1] -> InputError: cost_usd and run_id must be equally long, got 1 and 2...
 task_id=["a", None]

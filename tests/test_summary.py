@@ -505,7 +505,7 @@ def test_quantiles_are_rounded_once() -> None:
 
 
 @refusals("""
-[0.5, 95] -> InputError: quantiles[1] must be a number in [0, 1], got 95
+[0.5, 95] -> InputError: quantiles[1] must be a number in [0, 1] (a share: 0.95 for 95 %), got 95
 [math.nan] -> InputError: quantiles[0] must be a number in [0, 1], got nan
 0.5 -> TypeError: quantiles must be a sequence of shares in [0, 1], got 0.5
 """)
@@ -582,7 +582,8 @@ scale=[("A", 0.5)]
 scale=["ABC"] -> TypeError: scale[0] must be a tuple (letter, meaning, threshold), got 'ABC'
 scale=[("", "best", 0)] -> InputError: scale[0][0] must be a non-empty string, got ''
 scale=[("A", None, 0)] -> TypeError: scale[0][1] must be a string, got None
-scale=[("A", "best", 95)] -> InputError: scale[0][2] must be a number in [0, 1], got 95
+scale=[("A", "best", 95)]
+    -> InputError: scale[0][2] must be a number in [0, 1] (a share: 0.95 for 95 %), got 95
 scale=[("A", "", 0.5), ("B", "", 0.5)]
     -> InputError: scale[1][2] must be below the threshold before it, 0.5, got 0.5
 scale=[("A", "", 0.9), ("B", "", 0.5)]

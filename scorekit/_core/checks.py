@@ -19,6 +19,10 @@ MAX_COUNT = 2**53
 """Largest count a column may hold: beyond it float64 skips integers."""
 
 
+PERCENT = 5.0, 100.0
+"""Numbers that are most likely percent where a share is asked for; fewer may be other scores."""
+
+
 def _is_numpy(value: object, name: str) -> bool:
     numpy = sys.modules.get("numpy")  # without it loaded no value can be one of its scalars
     return numpy is not None and isinstance(value, getattr(numpy, name))
@@ -83,9 +87,10 @@ def check_number(
     high: float = math.inf,
     *,
     open_ends: bool = False,
+    open_low: bool = False,
 ) -> float:
     """
-    Return *value* as a finite ``float`` in ``[low, high]``, or in ``(low, high)``.
+    Return *value* as a finite ``float`` in ``[low, high]``, ``(low, high)`` or ``(low, high]``.
 
     Takes every real number type (NumPy's, `Decimal`, `Fraction`), refuses bools and NaN.
     """
@@ -96,7 +101,8 @@ def check_number(
             or not isinstance(value, Real | Decimal)
             or _is_numpy(value, "timedelta64")  # a duration without its unit is no number
         ):
-            refuse(name, _number_domain(low, high, open_ends=open_ends), value, TypeError)
+            domain = _number_domain(low, high, open_low=open_low, open_ends=open_ends)
+            refuse(name, domain, value, TypeError)
         try:
             number = float(value)
         except OverflowError:
@@ -104,9 +110,13 @@ def check_number(
         except ValueError:  # a signalling NaN
             number = math.nan
     assert isinstance(number, float)  # noqa: S101 - for the type checkers
-    inside = low < number < high if open_ends else low <= number <= high
+    inside = low < number if open_low or open_ends else low <= number
+    inside = inside and (number < high if open_ends else number <= high)
     if not inside or math.isinf(number):
-        refuse(name, _number_domain(low, high, open_ends=open_ends), value)
+        domain = _number_domain(low, high, open_low=open_low, open_ends=open_ends)
+        if (low, high) == (0.0, 1.0) and PERCENT[0] <= number <= PERCENT[1]:
+            domain += f" (a share: {number / 100.0:g} for {number:g} %)"
+        refuse(name, domain, value)
     return number
 
 
@@ -123,12 +133,13 @@ def check_scores(name: str, value: object, low: float, high: float) -> tuple[flo
     return tuple(check_score(f"{name}[{i}]", item, low, high) for i, item in items)
 
 
-def _number_domain(low: float, high: float, *, open_ends: bool) -> str:
+def _number_domain(low: float, high: float, *, open_low: bool, open_ends: bool) -> str:
     if low == -math.inf and high == math.inf:
         return "a finite number"
     if high == math.inf:
         return f"a finite number {'>' if open_ends else '>='} {low:g}"
-    return f"a number in ({low:g}, {high:g})" if open_ends else f"a number in [{low:g}, {high:g}]"
+    first, last = "(" if open_low or open_ends else "[", ")" if open_ends else "]"
+    return f"a number in {first}{low:g}, {high:g}{last}"
 
 
 def store(record: object, name: str, checked: object) -> None:
@@ -175,6 +186,7 @@ _SEE = {
     "ModelPrice": " (see PRICES)",
     "Run": " (of a table: runs_from_columns(**table))",
     "SqlCase": " (of a table: sql_cases_from_columns(**table))",
+    "TierStatistics": " (from tier_statistics; of a mapping its values())",
 }
 """Where to get one of a class whose name does not say it, for messages."""
 

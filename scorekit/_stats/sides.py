@@ -225,10 +225,16 @@ _KINDS = ("CodeReport", "SqlReport")
 _KIND = re.compile(r'\s*\{\s*"kind":\s*"(CodeReport|SqlReport)"')
 
 
+A_RUN = "a CodeReport, a SqlReport or a mapping from case to score"
+"""What is compared."""
+
+
 def read_sides(name: str, runs: object) -> tuple[list[Side], str]:
     """Read a report or a mapping, or several of one kind; return also the kind."""
     if not is_ordered(runs):
         return [read_side(name, runs)], kind_of(runs)
+    if hasattr(runs, "to_dict"):  # a Series, whose index would be lost
+        refuse(name, f"{A_RUN} (of a Series: its to_dict())", runs, TypeError)
     items = check_items(name, runs, what="reports")
     for i, item in enumerate(items):
         if kind_of(item) != kind_of(items[0]):
@@ -249,8 +255,10 @@ def read_side(name: str, run: object) -> Side:
             refuse(name, f"a report, as {kind}.from_json(text) returns it", run, TypeError)
         scores = read_mapping(name, by_id(f"a case of {name}", run), (0.0, 1.0))
     if scores is None:
-        domain = "a CodeReport, a SqlReport or a mapping from case to score"
-        if hasattr(run, "columns"):
+        domain = A_RUN
+        if hasattr(run, "task_scores"):
+            domain += " (of a tier: its task_scores)"
+        elif hasattr(run, "columns"):
             domain += " (of a table: code_report_from_columns)"
         elif isinstance(run, str | bytes):
             found = _KIND.match(run) if isinstance(run, str) else None
