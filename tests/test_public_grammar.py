@@ -420,9 +420,9 @@ def test_a_level_is_a_share(name: str) -> None:
     for level in (Decimal("0.75"), np.float32(0.75), Fraction(3, 4)):
         assert same(call(name, CALLS[name] | {"confidence_level": level}), wanted)
     for odd in (0, 1, 95, math.nan, "0.95", None, True):
-        with pytest.raises(
-            (TypeError, InputError), match=r"^confidence_level must be a number in \(0, 1\), got "
-        ):
+        share = r" \(a share: 0.95 for 95 %\)" if odd == 95 else ""
+        message = rf"^confidence_level must be a number in \(0, 1\){share}, got "
+        with pytest.raises((TypeError, InputError), match=message):
             call(name, CALLS[name] | {"confidence_level": odd})
 
 
