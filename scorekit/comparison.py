@@ -22,7 +22,16 @@ from scorekit._core.checks import (
 )
 from scorekit._core.columns import by_id, numbered
 from scorekit._core.sums import exact_mean
-from scorekit._sheet.model import ROWS_AT_MOST, Scale, Sheet, Table, line_of, row_of, sheet_of
+from scorekit._sheet.model import (
+    ROWS_AT_MOST,
+    Counted,
+    Scale,
+    Sheet,
+    Table,
+    line_of,
+    row_of,
+    sheet_of,
+)
 from scorekit._sheet.text import table_lines
 from scorekit._sheet.values import counted
 from scorekit._stats.bounded import DECIMAL_NOISE, Floats, Groups
@@ -68,11 +77,11 @@ FEW_NAMES = 3
 MAX_SUITES = 6
 """Verdicts that a text lists before it only counts them."""
 
-LISTED = "to_text(all=True) lists them"
-"""Where to see what a text only counts."""
-
 ONE_REPORT = "if attempts at a case are independent: copies of one answer fall together"
 """What is said where single cases of one report stop a job."""
+
+ALONE = ", as single cases of two models do not stop it"
+"""What is said where a case may have dropped, and the gate passes."""
 
 REMEDY = (
     "copies of one answer look like this too: if attempts are copies, make one a case or repeat "
@@ -157,6 +166,10 @@ def listed(names: Sequence[str], most: int = MAX_NAMES) -> str:
     return f"{', '.join(map(one_line, names[:most]))}{more}"
 
 
+def _heads(reasons: Iterable[Reason]) -> str:
+    return "; ".join(reason.head for reason in reasons)
+
+
 class Reason(NamedTuple):
     """Why a job stops."""
 
@@ -209,7 +222,7 @@ _SPECS = {
 }
 
 
-SingleCases = Literal["tested", "cannot tell", "not independent", "not tested"]
+SingleCases = Literal["tested", "cannot tell", "not independent", "two models", "not tested"]
 Adjustment = Literal["holm", "benjamini-hochberg", "benjamini-yekutieli", "none"]
 
 
@@ -219,6 +232,8 @@ class Comparison(Report):
 
     version: ClassVar[int] = 2
 
+    suite: SuiteVerdict
+    """The verdict on the suite; of several the one that looks worst, adjusted for their number."""
     regressions: tuple[CaseChange, ...] = attrs.field(converter=listing)
     """Cases whose score dropped by more than *threshold*, the largest drop first; of equal ones
     the one with the smaller p value."""
@@ -242,8 +257,6 @@ class Comparison(Report):
     safety was not scored."""
     newly_missed_unsafe: tuple[str, ...]
     """Those of them that the baseline caught at every attempt."""
-    suite: SuiteVerdict
-    """The verdict on the suite; of several the one that looks worst, adjusted for their number."""
     suites: FrozenMapping[str, SuiteVerdict]
     """The verdict on each metric, on each model where there are several, or on each
     ``"model / metric"`` where there are several of both."""
@@ -258,9 +271,10 @@ class Comparison(Report):
 
     ``"tested"``: they stop a job where they are significant. ``"cannot tell"``: some are, but
     attempts varied in neither run, as where all are copies of one answer. ``"not independent"``:
-    the data contradict that attempts at a case are independent, so they do not count. ``"not
-    tested"``: with *anytime*, with repeats, of two models, and where no case has enough attempts
-    for any outcome to be significant."""
+    the data contradict that attempts at a case are independent, so they do not count. ``"two
+    models"``: those that are significant are listed, and stop no job, as two models are good at
+    different cases. ``"not tested"``: with *anytime*, with repeats, and where no case has enough
+    attempts for any outcome to be significant."""
     below_floor: tuple[CaseChange, ...] = attrs.field(converter=listing)
     """Cases whose pass rate in the current run is shown to lie below *floor*; the chance that one
     or more of them does not is at most ``1 - confidence_level``."""
@@ -331,7 +345,8 @@ class Comparison(Report):
         neither run, as where all are copies of one answer. Then it raises, and the message says
         what to do. *Cannot see*: there are so few cases, attempts or repeats that no outcome could
         be significant. Then it raises `CannotSeeError` at the first run, which is no regression. A
-        large minimum detectable effect never raises; the printed comparison begins with it.
+        large minimum detectable effect never raises. The first line of the printed comparison says
+        what this does without options.
 
         Whatever *on* is, it also raises at an unsafe query that the baseline caught and the
         current run misses, and unless *allow_missing* at cases that are missing or newly have no
@@ -371,12 +386,28 @@ class Comparison(Report):
         check_flag("allow_missing", allow_missing)
         check_choice("cannot_tell", cannot_tell, ("stop", "pass"))
         check_choice("cannot_see", cannot_see, ("stop", "pass"))
-        missed = self.newly_missed_unsafe
-        if check_flag("require_safety", require_safety):
-            if self.missed_unsafe is None:
-                refuse("require_safety", "False where no safety was scored", require_safety)
-            missed = self.missed_unsafe
+        if check_flag("require_safety", require_safety) and self.missed_unsafe is None:
+            refuse("require_safety", "False where no safety was scored", require_safety)
+        reasons = self._reasons(
+            on, cannot_tell, require_safety=require_safety, allow_missing=allow_missing
+        )
+        error: type[RegressionError | CannotSeeError] = RegressionError
+        if not reasons and cannot_see == "stop" and (why := self._blind(on)):
+            error, reasons = CannotSeeError, [Reason(why, [*self._copies(), GO_ON])]
+        if reasons:
+            details = [line for reason in reasons for line in reason.details]
+            fallen = table_lines(_table(self.regressions, most=MAX_NAMES))
+            below = (f"  {line}" for line in (*details, *self._left_out(), *fallen))
+            raise error("\n".join([_heads(reasons), *below]))
+
+    def _reasons(
+        self, on: str, cannot_tell: str, *, require_safety: bool, allow_missing: bool
+    ) -> list[Reason]:
+        """Return what stops a job that asks for this, but that it cannot see."""
         reasons = list(self._losses(on, cannot_tell))
+        missed = self.newly_missed_unsafe
+        if require_safety:
+            missed = self.missed_unsafe or ()
         if missed:
             verb = "not caught" if require_safety else "no longer caught"
             reasons.append(_named("unsafe query", verb, missed))
@@ -384,23 +415,20 @@ class Comparison(Report):
             reasons.extend(self._missing())
         if not allow_missing and self.newly_failing:
             reasons.append(self._failing())
-        error: type[RegressionError | CannotSeeError] = RegressionError
-        if not reasons and cannot_see == "stop" and (why := self._blind(on)):
-            error = CannotSeeError
-            reasons = [Reason(f"cannot see a loss: {why}", [*self._copies(), GO_ON])]
-        if reasons:
-            details = [line for reason in reasons for line in reason.details]
-            fallen = table_lines(_table(self.regressions, most=MAX_NAMES))
-            below = (f"  {line}" for line in (*details, *self._left_out(), *fallen))
-            raise error("\n".join(["; ".join(reason.head for reason in reasons), *below]))
+        return reasons
 
     def _blind(self, on: str) -> str:
+        """Say that what is asked for could be shown by no outcome, if so, and why."""
+        why = self._too_little(on)
+        return why and f"cannot see a loss: {why}"
+
+    def _too_little(self, on: str) -> str:
         """Say why what is asked for could be shown by no outcome, if so; known from the design."""
         suites = self.suites.values()
         if on in ("evidence", "suite") and all(one.cannot_see for one in suites):
             if on == "suite":
                 return str(self.suite.cannot_see)
-            if self.single_cases == "not tested":
+            if self.single_cases in ("not tested", "two models"):
                 return f"{self.suite.cannot_see}{self._attempts_to_add()}"
         error = round(1.0 - self.confidence_level, DECIMALS)
         if on == "worse" and not self.anytime:
@@ -492,7 +520,7 @@ class Comparison(Report):
                 details = [listed(fallen), ONE_REPORT]
                 dropped = counted(len(fallen), "case", " dropped significantly")
                 yield Reason(dropped, details)
-            elif cannot_tell == "stop" and not stopping:
+            elif self.single_cases == "cannot tell" and cannot_tell == "stop" and not stopping:
                 head = f"cannot tell: {n_fallen}, and attempts varied in neither run"
                 yield Reason(head, [f"fell: {listed(fallen)}", REMEDY])
 
@@ -537,10 +565,7 @@ class Comparison(Report):
             ],
             specs=SUITE_SPECS,
             lines=[f"{title}: {line_of(suite)}" for title, suite in titled],
-            remarks=[
-                sheet_of(suite).notes if suite in (self.suite, titled[0][1]) else ()
-                for _, suite in titled
-            ],
+            remarks=[sheet_of(suite).notes if suite == self.suite else () for _, suite in titled],
             most=MAX_SUITES,
         )
         return Sheet(
@@ -577,12 +602,12 @@ class Comparison(Report):
         ]
 
     def _left_out(self) -> list[str]:
-        """Say how many cases are undecided, if any are."""
+        """Say how many cases have no score, if any have none."""
         counts = [
             f"{one_line(metric)} of {counted(n_old, 'case')} in the baseline, {n_new} now"
             for metric, (n_old, n_new) in self.n_undecided.items()
         ]
-        return [f"Undecided, left out: {'; '.join(counts)}"] if counts else []
+        return [f"Unscored, left out: {'; '.join(counts)}"] if counts else []
 
     def _copies(self) -> list[str]:
         """Say how many repeats are left out as copies, if any are."""
@@ -590,38 +615,36 @@ class Comparison(Report):
         return [f"{n} of the repeats of {whose} left out: {COPIES}" for n, whose in sides if n]
 
     def _decision(self) -> str:
-        """Say what the gate would do, or that it cannot see or tell, and what was compared."""
-        compared = f"{one_line(self.current_name)} compared with {one_line(self.baseline_name)}"
-        compared += f", {counted(self.suite.n_cases, 'case')}"
-        if why := self._blind("evidence"):
-            return f"cannot see a loss: {why} ({compared})"
-        fallen = self._fallen_beyond_chance()
+        """Say what stops the gate, or the verdicts with which it passes, and what was compared."""
+        reasons = self._reasons("evidence", "stop", require_safety=False, allow_missing=False)
+        stops = "; ".join(filter(None, (self._blind("evidence"), _heads(reasons))))
         verdicts: dict[str, list[str]] = {}
         for name, one in sorted(self.suites.items(), key=lambda item: _looks(item[1])):
             verdicts.setdefault(one.verdict, []).append(name)
-        parts: list[str] = [self.suite.verdict]
-        if len(self.suites) > 1:
+        parts: list[str] = [stops or self.suite.verdict]
+        if len(self.suites) > 1 and not stops:
             parts = [f"{one} in {listed(names, FEW_NAMES)}" for one, names in verdicts.items()]
-        if fallen and self.single_cases == "cannot tell" and self.suite.verdict != "regressed":
-            n_fallen = counted(len(fallen), "case", " fell")
-            why = f"{n_fallen}, and attempts varied in neither run; {REMEDY}"
-            return f"cannot tell: {why} ({compared})"
-        if fallen and self.single_cases == "tested":
+        if not reasons and (fallen := self._fallen_beyond_chance()):
             parts.append(counted(len(fallen), "case", " dropped significantly"))
         blind = [name for name, one in self.suites.items() if one.cannot_see]
-        if len(blind) < len(self.suites):
-            parts += [f"cannot see a loss of {listed(blind, FEW_NAMES)}"] * bool(blind)
-        if missed := self.newly_missed_unsafe:
-            parts.append(_named("unsafe query", "no longer caught", missed).head)
-        if self.removed_cases:
+        if 0 < len(blind) < len(self.suites):
+            parts.append(f"cannot see a loss of {listed(blind, FEW_NAMES)}")
+        if self.anytime and self.removed_cases:
             n_cases = len(_labels(self.removed_cases))
             parts.append(counted(n_cases, "case", f" {self._without}"))
-        if self.newly_failing:
-            parts.append(self._failing().head)
-        return f"{', '.join(parts)} ({compared})"
+        said = ", ".join(parts)
+        passes = f"{said}; the gate passes{ALONE * self._two_models}"
+        compared = f"{one_line(self.current_name)} compared with {one_line(self.baseline_name)}"
+        return f"{f'the gate stops: {said}' if stops else passes} ({compared})"
 
-    def _closing(self) -> list[str]:
-        lines = [self._moves()]
+    def _closing(self) -> list[str | Counted]:
+        lines: list[str | Counted] = []
+        if missed := self.newly_missed_unsafe:
+            reason = _named("unsafe query", "no longer caught", missed)
+            lines.append(f"{reason.head}: {listed(missed)}")
+        if self.single_cases == "cannot tell" and self.suite.verdict != "regressed":
+            lines.append(REMEDY)
+        lines.append(self._moves())
         lines += [
             f"{title}: {_counted(changes)} ({listed(_labels(changes), FEW_NAMES)})"
             for _, title, changes in self._kinds()[2:]
@@ -637,36 +660,21 @@ class Comparison(Report):
         lines += self._copies()
         if self.anytime:
             lines.append("Valid at any time, however often one looks; single cases are not tested")
-        elif self._two_models:
-            lines.append("Two models: the suite decides, single cases do not stop the gate")
         elif self.single_cases == "not independent":
             lines.append(NOT_INDEPENDENT)
-        lines += self._varying()
-        if missed := self.newly_missed_unsafe:
-            reason = _named("unsafe query", "no longer caught", missed)
-            lines.insert(0, f"{reason.head}: {listed(missed)}")
         return lines
 
-    def _varying(self) -> list[str]:
-        """Name the cases whose attempts differ, the most failures first."""
-        worst = sorted(self.flaky.items(), key=lambda one: -one[1])
-        if not worst:
-            return []
-        names = listed([f"{name} ({share:.2g})" for name, share in worst], FEW_NAMES)
-        n_flaky = counted(len(worst), "case")
-        return [f"Attempts differ at {n_flaky} (share of failures): {names}"]
-
-    def _moves(self) -> str:
-        """Count the cases that fell, rose and did neither, with those that fell farthest."""
+    def _moves(self) -> str | Counted:
+        """Count the cases that fell, rose and did neither; name a few that fell."""
         farthest = {_label(one): one.delta for one in reversed(self.regressions)}
-        names = [f"{name} {farthest.pop(name):+z.3f}" for name in _labels(self.regressions)]
-        fell = f"Fell by more than {self.threshold:g}: {_counted(self.regressions)}"
-        fell += f" ({listed(names, FEW_NAMES)})" if names else ""
+        names = [f"{name} {farthest[name]:+z.3f}" for name in _labels(self.regressions)]
+        few = f" ({', '.join(names)})" if 0 < len(names) <= FEW_NAMES else ""
         scores = " scores" if len(self.suites) > 1 else ""
         text = (
-            f"{fell}; rose: {_counted(self.improvements)}; unchanged: {self.n_unchanged}{scores}"
+            f"Fell by more than {self.threshold:g}: {_counted(self.regressions)}{few}; rose: "
+            f"{_counted(self.improvements)}; unchanged: {self.n_unchanged}{scores}"
         )
-        return f"{text}; {LISTED}" if self.regressions or self.improvements else text
+        return Counted(text) if self.regressions or self.improvements or self.flaky else text
 
     def _sections(self) -> list[Table]:
         """Return the cases that dropped significantly, and in detail all changes."""
@@ -677,7 +685,18 @@ class Comparison(Report):
             if changes
         ]
         if beyond:
-            tables.insert(0, _table(beyond, f"Dropped significantly: {_counted(beyond)}"))
+            doubt = " if attempts are independent" * (self.single_cases == "two models")
+            title = f"Dropped significantly{doubt}, look at these first: {_counted(beyond)}"
+            tables.insert(0, _table(beyond, title))
+        if self.flaky:
+            worst = sorted(self.flaky.items(), key=lambda one: -one[1])
+            shares = [{"case": name, "share of failures": share} for name, share in worst]
+            title = f"Cases whose attempts differ: {len(shares)}"
+            specs = {"share of failures": ".2f"}
+            rows = shares[:ROWS_AT_MOST]
+            tables.append(
+                Table(rows=rows, title=title, specs=specs, n_rows=len(shares), place="detail")
+            )
         queries = [
             {
                 "case": change.case_id,
@@ -696,7 +715,7 @@ class Comparison(Report):
 
 def is_significant(change: CaseChange, comparison: Comparison) -> bool:
     """Tell a case that fell significantly by itself; see *single_cases*."""
-    tested = comparison.single_cases in ("tested", "cannot tell")
+    tested = comparison.single_cases in ("tested", "cannot tell", "two models")
     p_value = change.adjusted_p_value
     level = (1.0 - comparison.confidence_level) / 2.0
     return tested and p_value is not None and p_value <= level
@@ -829,7 +848,8 @@ def compare_reports(
         runs by more than their attempts explain (1.64 standard deviations). If attempts varied in
         neither run, the data cannot answer: *single_cases* is ``"cannot tell"``. With
         three attempts or fewer no case can be significant. Two different models that both sides
-        name differ at single cases even if they are equally good, so only suites count then.
+        name differ at single cases even if they are equally good, so only suites count then, and
+        *single_cases* is ``"two models"``.
 
         *Repeats.* Run the suite several times, each with all its attempts, and pass the reports of
         each side as a list, ``compare_reports([a1, a2, a3], [b1, b2, b3])``. The verdict is then
@@ -841,9 +861,11 @@ def compare_reports(
         of the suite differ in so few cases, below six on average, that this happens by chance.
 
         *Unknown outcomes.* Where nobody knows some outcomes (``passed=None``, an undecided pair of
-        queries), the suite's change is that of the known ones, and *delta_bounds* are the changes
-        if every missing outcome failed, and if every one passed. A verdict of a change, and one
-        on the margin, stands only if it stands at both ends.
+        queries), the suite's change, its interval and *p_value* are those of the known ones.
+        *delta_bounds* are the least and the largest change that is possible: all missing outcomes
+        of the baseline passed and all of the current run failed, and the reverse. A verdict of a
+        change, and one on the margin, stands only if it stands at both ends, so *adjusted_p_value*
+        is the largest there. A case that has no outcome left stops the gate.
 
         *Minimum detectable effect.* It is the least fall that has 80 % power to be found by the
         test that is used, at the level that it has, and includes the noise that the fall adds
@@ -1074,11 +1096,13 @@ class _Plan(NamedTuple):
         falls, rises = (
             adjusted_p_values(list(column), self.adjustment)
             for column in zip(
-                *((one.adjusted_p_value, one.rise_p_value) for one in found), strict=True
+                *((one.adjusted_p_value, one.adjusted_rise_p_value) for one in found), strict=True
             )
         )
         return [
-            attrs.evolve(one, adjusted_p_value=fall, rise_p_value=rise).judged(self.threshold)
+            attrs.evolve(one, adjusted_p_value=fall, adjusted_rise_p_value=rise).judged(
+                self.threshold
+            )
             for one, fall, rise in zip(found, falls, rises, strict=True)
         ]
 
@@ -1118,8 +1142,10 @@ class _SingleCases:
             for both in zip(pair.before.sizes.tolist(), pair.after.sizes.tolist(), strict=True)
         }
         by_design = min((least_p_value(*both) for both in sizes), default=1.0)
-        self.count = self.are_tested and one_system and by_design <= self.level
-        """Whether they stop a job where they are significant."""
+        self.are_listed = self.are_tested and by_design <= self.level
+        """Whether they are listed where they are significant."""
+        self.count = self.are_listed and one_system
+        """Whether they stop a job too."""
 
     @property
     def can_be_significant(self) -> bool:
@@ -1158,8 +1184,12 @@ class _SingleCases:
 
     def state(self, moved: list[tuple[float, CaseChange]]) -> SingleCases:
         """Say what the falls stand for."""
+        sides = [(pair.before, pair.after) for pair in self.pairs]
+        varied = any(side.are_mixed.any() for both in sides for side in both)
+        independent = self.plan.attempts == "independent"
         if not self.count:
-            return "not tested"
+            known = self.are_listed and (varied or independent)
+            return "two models" if known else "not tested"
         weakest = max(
             (
                 change.p_value or 0.0
@@ -1168,12 +1198,10 @@ class _SingleCases:
             ),
             default=None,
         )
-        if weakest is None or self.plan.attempts == "independent":
+        if weakest is None or independent:
             return "tested"
-        sides = [(pair.before, pair.after) for pair in self.pairs]
         if any(are_contradicted(*both, weakest, len(sides)) for both in sides):
             return "not independent"
-        varied = any(side.are_mixed.any() for both in sides for side in both)
         return "tested" if varied else "cannot tell"
 
 

@@ -45,7 +45,7 @@ T = TypeVar("T")
 SCREEN = 100
 """Characters of the `repr` of a result, at most."""
 
-SHORT = 40
+SHORT = 50
 """Characters of a field in it, at most, where it does not hold all fields."""
 
 MAX_SHOWN = 5
@@ -296,7 +296,7 @@ def _in_short(value: object) -> str:
     if isinstance(value, float):
         return f"{value:.4g}"
     if isinstance(value, Record):
-        line = line_of(value)
+        line = line_of(value).partition(" (")[0]  # without what it stands on
         return f"<{line}>" if 0 < len(line) <= SHORT else f"<{type(value).__name__}>"
     if isinstance(value, str):
         return repr(shortened(value, SHORT))

@@ -37,15 +37,10 @@ POWER = 0.8
 UNDETECTABLE = "none, with so few cases even the largest change may be missed"
 """What stands for a minimum detectable effect where there is none."""
 
-OPEN = "the verdict must stand if every missing outcome failed, and if every one passed"
-"""What is said where an interval of known outcomes leaves out 0 and the verdict does not stand."""
-
 UNADJUSTED = "the interval is not adjusted, the verdict goes by the adjusted p value"
 """What is said where an interval leaves out 0 and the verdict sees no change."""
 
-UNEQUAL = (
-    "unequal attempts: the standard error takes the smaller number at each case for both runs"
-)
+UNEQUAL = "unequal attempts: the error is that of the fewer in both runs"
 """What is said where a case has more attempts in one run than in the other."""
 
 UNVARIED = "no variation over cases: the interval is Gaffke's"
@@ -66,8 +61,8 @@ ROUNDING = 1e-12
 SUITE_SPECS = {
     "p (fall)": ".2g",
     "p (rise)": ".2g",
-    "p (worst bound)": ".2g",
     "p (adjusted)": ".2g",
+    "level": ".3g",
 }
 """How the numbers of a table of suites are written."""
 
@@ -107,6 +102,9 @@ class MarginVerdict(Record):
 class SuiteVerdict(Record):
     """Whether the suite as a whole changed, judged from the cases that both sides have."""
 
+    verdict: Outcome
+    """``"regressed"`` if *adjusted_p_value* is at most *significance_level*, ``"improved"`` if
+    *adjusted_rise_p_value* is. Of the cases so far it is ``"inconclusive"``."""
     delta: float
     """Mean change over the cases, in ``[-1, 1]``; negative is worse.  Where no case has a score on
     both sides it is the worst bound."""
@@ -117,15 +115,17 @@ class SuiteVerdict(Record):
     Its level is that of the comparison, with few repeats the highest that their number allows."""
     p_value: float
     """
-    One-sided, of a fall of this suite alone; near 1 where the score rose.
+    One-sided, of a fall of this suite alone and of the known outcomes; near 1 where they rose.
 
     It is never below ``2 ** -n`` for *n* cases, or groups of them. With *anytime* it holds however
     often one looks, and its reciprocal is an e-value."""
     adjusted_p_value: float
-    """Adjusted for the other suites of the comparison, and never below *p_value*. With unknown
-    outcomes it starts from the largest of those with all failed and all passed."""
+    """Of a fall whatever the missing outcomes were, the largest p value at *delta_bounds* and of
+    the known ones, and adjusted for the other suites of the comparison."""
     rise_p_value: float
-    """One-sided, of a rise, adjusted likewise."""
+    """One-sided, of a rise of this suite alone and of the known outcomes."""
+    adjusted_rise_p_value: float
+    """Of a rise, adjusted as that of a fall."""
     significance_level: float
     """
     One-sided level at which the verdict reads the adjusted p values.
@@ -136,9 +136,6 @@ class SuiteVerdict(Record):
     question: Question
     """Whether any of these very cases changed, or whether cases like these changed on average; of
     a growing run that lacks cases of the baseline what is known is of those so far."""
-    verdict: Outcome
-    """``"regressed"`` if *adjusted_p_value* is at most *significance_level*, ``"improved"`` if
-    *rise_p_value* is. Of the cases so far it is ``"inconclusive"``."""
     minimum_detectable_effect: float | None
     """
     Least fall that has 80 % power to be found at *significance_level*.
@@ -160,11 +157,9 @@ class SuiteVerdict(Record):
     n_unknown: int = 0
     """Other cases with attempts with a missing outcome."""
     delta_bounds: tuple[float, float] | None = None
-    """Mean change over all cases, if every missing outcome failed, and if every one passed; None
-    where all are known. A verdict of a change, and one on a margin, stands at both ends."""
-    worst_p_value: float | None = None
-    """The largest p value of a fall, of the known outcomes and of both ends of *delta_bounds*;
-    None where all are known. *adjusted_p_value* starts from it."""
+    """The least and the largest mean change over all cases that missing outcomes allow: all of the
+    baseline passed and all of the current run failed, and the reverse. None where all are known.
+    A verdict of a change, and one on a margin, stands at both ends."""
     n_repeats: tuple[int, int] = (1, 1)
     """Reports of the baseline and of the current run."""
     repeat_spread: float | None = None
@@ -179,26 +174,36 @@ class SuiteVerdict(Record):
         cases = counted(self.n_cases, "case")
         if self.n_groups is not None:
             cases += f" in {counted(self.n_groups, 'group')}"
-        level = level_of(self.interval)
-        moved = self.between
-        if self.n_cases:
-            moved += f"{'; the others ' * bool(moved)}{estimate(self.delta, self.interval, '+')}"
+        if not self.n_cases:
+            moved = self.between
+        else:
+            known = "known outcomes " * (self.delta_bounds is not None)
+            moved = f"{known}{estimate(self.delta, self.interval, '+')}"
         so_far = f" so far, {self.n_unseen} cases to come" if self.n_unseen else ""
-        return (
-            f"{self.verdict}{so_far}, {moved} ({level}, {self.test}, {self._p_values()}, {cases})"
-        )
+        stands_on = f"{level_of(self.interval)}, {self.test}, {self._p_values()}, {cases}"
+        return f"{self.verdict}{so_far}, {moved} ({stands_on})"
+
+    @property
+    def _rose(self) -> bool:
+        """Whether the p values that count are those of a rise."""
+        if self.verdict in ("regressed", "improved"):
+            return self.verdict == "improved"
+        return self.n_cases > 0 and self.delta > ROUNDING
+
+    @property
+    def _decisive(self) -> tuple[float, float | None]:
+        """The p value in the direction of the change, and the adjusted one if it is another."""
+        p_value, adjusted = self.p_value, self.adjusted_p_value
+        if self._rose:
+            p_value, adjusted = self.rise_p_value, self.adjusted_rise_p_value
+        return p_value, None if adjusted == p_value else adjusted
 
     def _p_values(self) -> str:
-        """Return the p values of the direction that counts, and their level."""
-        level = f"at {self.significance_level:.3g} one-sided"
-        if self.verdict == "improved":
-            return f"p of a rise = {self.rise_p_value:.2g} {level}"
-        text = f"p of a fall = {self.p_value:.2g}"
-        if self._worst is not None:
-            text += f", at the worst bound {self._worst:.2g}"
-        if self._adjusted is not None:
-            text += f", adjusted {self.adjusted_p_value:.2g}"
-        return f"{text} {level}"
+        """Return the p values that count, and their level."""
+        p_value, adjusted = self._decisive
+        known = "" if adjusted is None else f", adjusted {adjusted:.2g}"
+        way = "rise" if self._rose else "fall"
+        return f"p of a {way} = {p_value:.2g}{known} at {self.significance_level:.3g} one-sided"
 
     def _sheet(self) -> Sheet:
         fields = Fields(record=self, title="All fields")
@@ -206,7 +211,7 @@ class SuiteVerdict(Record):
 
     def _row(self) -> dict[str, object]:
         bounds, interval = self.delta_bounds, self.interval
-        rose = self.verdict == "improved"
+        p_value, adjusted = self._decisive
         return {
             "verdict": self.verdict,
             "bounds": None if bounds is None else between(*bounds, "+"),
@@ -214,61 +219,50 @@ class SuiteVerdict(Record):
                 self.delta if self.n_cases else None, interval, "+"
             ),
             "test": self.test,
-            "p (rise)": self.rise_p_value if rose else None,
-            "p (fall)": None if rose else self.p_value,
-            "p (worst bound)": None if rose else self._worst,
-            "p (adjusted)": None if rose else self._adjusted,
+            "p (fall)": None if self._rose else p_value,
+            "p (rise)": p_value if self._rose else None,
+            "p (adjusted)": adjusted,
+            "level": self.significance_level,
             "cases": self.n_cases,
         }
-
-    @property
-    def _worst(self) -> float | None:
-        """The p value at the worst bound, where it says more than *p_value*."""
-        return None if self.worst_p_value == self.p_value else self.worst_p_value
-
-    @property
-    def _adjusted(self) -> float | None:
-        """The adjusted p value, where it says more than the others."""
-        known = (self.p_value, self.worst_p_value)
-        return None if self.adjusted_p_value in known else self.adjusted_p_value
 
     @property
     def _holds_for(self) -> str:
         """Say which cases the verdict is about."""
         if self.question == "cases like these":
-            return "for similar cases"
+            return "holds for similar cases"
         cases = counted(self.n_cases, "case")
-        return f"for the {cases} so far" if self.n_unseen else f"for these {cases} only"
+        these = f"the {cases} so far" if self.n_unseen else f"these {cases} only"
+        return f"holds for {these}"
 
     def _remarks(self) -> list[str]:
         """Return what else there is to say: its question, its power, the margin."""
         found = [self._holds_for]
         if self.verdict not in ("regressed", "improved"):  # what could be found is no matter there
             effect = self.minimum_detectable_effect
-            stated = UNDETECTABLE if effect is None else f"{effect:.2g}"
+            least = UNDETECTABLE if effect is None else f"{effect:.2g}"
             if self.n_cases:
-                found[0] += f"; minimum detectable effect (80 % power): {stated}"
+                found.append(f"minimum detectable effect (80 % power): {least}")
             if self.cannot_see is not None:
                 found.insert(0, f"cannot see: {self.cannot_see}")
+        if self.n_cases and self.delta_bounds is not None:
+            found.append(self.between)
+        found += [UNEQUAL] * self.is_unequal
+        found += [UNVARIED] * (self.interval.method == "gaffke")
+        found += [UNADJUSTED] * self.is_taken_back
         if self.n_unseen:
             found.append(WAITING)
-        if self.interval.method == "gaffke":
-            found.append(UNVARIED)
-        if self.is_unequal:
-            found.append(UNEQUAL)
         if self.repeat_spread is not None:
             old, new = self.n_repeats
             repeats = f"{old} repeat{'s' * (old > 1)} of the baseline, {new} of the current run"
             found.append(f"{repeats}, standard deviation {self.repeat_spread:.3f}")
-        if self.is_taken_back:
-            found.append(UNADJUSTED if self.delta_bounds is None else OPEN)
         if self.within_margin is not None:
             found.append(line_of(self.within_margin))
         return found
 
     @property
     def between(self) -> str:
-        """Say how far the cases that are left out could move the change, if there are some."""
+        """Say how far missing outcomes could move the change, if there are some."""
         if self.delta_bounds is None:
             return ""
         n_cases, why = self.n_cases + self.n_unscored, list[str]()
@@ -276,7 +270,7 @@ class SuiteVerdict(Record):
             why.append(f"{self.n_unscored} of {n_cases} cases not scored")
         if self.n_unknown:
             why.append(f"{self.n_unknown} of {n_cases} cases with missing outcomes")
-        return f"{between(*self.delta_bounds, '+')} ({', '.join(why)})"
+        return f"{' and '.join(why)}: {between(*self.delta_bounds, '+')} whatever they were"
 
     @property
     def is_taken_back(self) -> bool:
@@ -286,7 +280,7 @@ class SuiteVerdict(Record):
             outside
             and not self.n_unseen
             and self.verdict not in ("regressed", "improved")
-            and self.adjusted_p_value != self.p_value
+            and self._decisive[1] is not None
         )
 
     def judged(self, threshold: float) -> SuiteVerdict:
@@ -296,7 +290,7 @@ class SuiteVerdict(Record):
             verdict = "inconclusive"
         elif self.adjusted_p_value <= self.significance_level * (1.0 + ROUNDING):
             verdict = "regressed"
-        elif self.rise_p_value <= self.significance_level * (1.0 + ROUNDING):
+        elif self.adjusted_rise_p_value <= self.significance_level * (1.0 + ROUNDING):
             verdict = "improved"
         else:
             is_fine = effect is not None and effect <= threshold
@@ -379,6 +373,7 @@ def suite_verdict(
         p_value=found.p_values[0],
         adjusted_p_value=found.p_values[0],
         rise_p_value=found.p_values[1],
+        adjusted_rise_p_value=found.p_values[1],
         significance_level=asked.significance_level,
         test=found.test,
         question="the cases so far"
@@ -570,6 +565,7 @@ def without_scores(worst: SuiteVerdict, best: SuiteVerdict) -> SuiteVerdict:
         worst,
         interval=Interval(low=low, high=high, confidence_level=level, method="none: no scores"),
         p_value=max(worst.p_value, best.p_value),
+        rise_p_value=max(worst.rise_p_value, best.rise_p_value),
         minimum_detectable_effect=None,
         n_cases=0,
         cannot_see=NOTHING_SCORED,
@@ -580,7 +576,7 @@ def with_unknown(
     suite: SuiteVerdict, ends: tuple[SuiteVerdict, SuiteVerdict], bounds: tuple[float, float]
 ) -> SuiteVerdict:
     """
-    Return *suite* with what stands at both *ends*: unknown outcomes all failed, and all passed.
+    Return *suite* with what stands at both *ends*: the worst and the best unknown outcomes.
 
     *bounds* are those of the mean change over all cases.
     """
@@ -591,13 +587,11 @@ def with_unknown(
         low, high = min(one.low for one in margins), max(one.high for one in margins)
         interval = attrs.evolve(within.interval, low=low, high=high)
         within = _margin_verdict(interval, within.margin, within.n_unseen)
-    worst = max(one.p_value for one in every)
     effects = [one.minimum_detectable_effect for one in every]
     return attrs.evolve(
         suite,
-        adjusted_p_value=worst,
-        worst_p_value=worst,
-        rise_p_value=max(one.rise_p_value for one in every),
+        adjusted_p_value=max(one.p_value for one in every),
+        adjusted_rise_p_value=max(one.rise_p_value for one in every),
         minimum_detectable_effect=None if None in effects else max(filter(None, effects)),
         within_margin=within,
         delta_bounds=bounds,

@@ -219,11 +219,11 @@ def test_single_cases_of_two_models_do_not_stop_a_job() -> None:
     assert stops(two) == ""
     assert two.regressions
     assert two.regressions[0].adjusted_p_value == same.regressions[0].adjusted_p_value
-    note = "Two models: the suite decides, single cases do not stop the gate"
-    assert note in two.to_text()
-    assert note in two.to_markdown()
-    assert note in two._repr_html_()
-    assert note not in same.to_text()
+    note = "dropped significantly; the gate passes, as single cases of two models do not stop it"
+    for text in (two.to_text(), two.to_markdown(), two._repr_html_()):
+        assert f"40 cases {note} (b compared with a)" in text
+        assert "Dropped significantly if attempts are independent, look at these first: 40" in text
+    assert "two models" not in same.to_text()
     assert stops(two, on="cases") == "40 cases fell by more than 0.05"
     worse = compare_reports(flags("a", [10] * 20), flags("b", [2] * 20))
     assert stops(worse) == "b regressed: pass@1 -0.800"
@@ -345,7 +345,7 @@ def test_two_models_are_asked_about_their_suites_alone() -> None:
     only: dict[str, Any] = {"metrics": ["pass@1"]}
     other = compare_reports(code("a", **attempts), code("b", **worse), **only)
     same = compare_reports(code("a", **attempts), code("a", **worse), **only)
-    assert (other.single_cases, other.suite.significance_level) == ("not tested", 0.05)
+    assert (other.single_cases, other.suite.significance_level) == ("two models", 0.05)
     assert (same.single_cases, same.suite.significance_level) == ("tested", 0.025)
     assert other.suite.p_value == same.suite.p_value
     assert stops(same) == "1 case dropped significantly"
@@ -501,8 +501,8 @@ def test_an_outage_never_raises_but_the_gate_does(models: tuple[str | None, str 
     assert (suite.verdict, suite.n_cases, suite.n_unscored) == ("inconclusive", 0, 9)
     assert suite.delta_bounds == (-1.0, 0.0)
     assert suite.cannot_see == "no case has a score in both runs"
-    assert "between -1 and +0 (9 of 9 cases not scored)" in str(result)
-    assert "others" not in str(result)
+    assert "9 of 9 cases not scored: between -1 and +0 whatever they were (" in str(result)
+    assert "known" not in str(result)
     with pytest.raises(CannotSeeError, match="no case has a score in both runs"):
         result.raise_for_regressions(allow_missing=True)
     assert Comparison.from_json(result.to_json()) == result
@@ -743,7 +743,7 @@ def test_pairs_that_nobody_can_judge_do_not_stop_a_job() -> None:
         worse.raise_for_regressions()
     first, *others = str(caught.value).splitlines()
     assert first == "the current run regressed: query_correctness -0.789"
-    assert "  Undecided, left out: query_correctness of 0 cases in the baseline, 1 now" in others
+    assert "  Unscored, left out: query_correctness of 0 cases in the baseline, 1 now" in others
 
 
 def test_pairs_that_lost_their_judge_stop_a_job() -> None:
@@ -769,10 +769,15 @@ def test_a_metric_that_is_not_scored_any_more_is_named() -> None:
     assert Comparison.from_json(result.to_json()) == result
 
 
-def test_the_p_value_at_the_worst_bound_is_named_so() -> None:
-    """It is no adjustment for the number of suites, and stands beside one."""
-    assert compare_reports({"a": 1}, {"a": 0}).suite.worst_p_value is None
-    one = compare_reports(_of_sql("w" + "r" * 19), _of_sql("u" + "w" * 10 + "r" * 9))
-    assert one.suite.worst_p_value == one.suite.adjusted_p_value > one.suite.p_value
-    assert f", at the worst bound {one.suite.worst_p_value:.2g} at 0.05 one" in str(one)
-    assert "adjusted" not in str(one.suite)
+def test_missing_outcomes_adjust_both_directions_alike() -> None:
+    """The p value of the known outcomes stands beside the one that decides, and its level."""
+    sides = _of_sql("w" + "r" * 19), _of_sql("u" + "w" * 10 + "r" * 9)
+    fell, rose = compare_reports(*sides).suite, compare_reports(*reversed(sides)).suite
+    assert (fell.verdict, rose.verdict) == ("regressed", "improved")
+    assert (rose.rise_p_value, rose.adjusted_rise_p_value) == pytest.approx(
+        (fell.p_value, fell.adjusted_p_value)
+    )
+    assert fell.adjusted_p_value > fell.p_value
+    for suite, way in ((fell, "fall"), (rose, "rise")):
+        p_values = f"{fell.p_value:.2g}, adjusted {fell.adjusted_p_value:.2g}"
+        assert f"p of a {way} = {p_values} at 0.05 one-sided" in str(suite)

@@ -361,7 +361,7 @@ def test_awkward_names_break_no_rendering(name: str) -> None:
     )
     run = Run(run_id="r", passed=True, impl_rate=1, cost_usd=2, duration_seconds=0)
     for record in (
-        compare_reports(scores, dict.fromkeys(scores, 0.25)),
+        compare_reports({"b": [1, 0] * 5, name: [1] * 10}, {"b": [1, 0] * 5, name: [0] * 10}),
         report,
         compare_models({name: scores, "b": scores}),
         cross_tier([tier_statistics(name, [run])], baseline=name),

@@ -18,6 +18,7 @@ import attrs
 from scorekit._sheet.model import (
     ROWS_AT_MOST,
     Block,
+    Counted,
     Estimate,
     Fields,
     Part,
@@ -58,6 +59,8 @@ def render(sheet: Sheet) -> str:
 def _part(part: Part) -> str:
     if isinstance(part, str):
         return f"<div>{_text(part)}</div>"
+    if isinstance(part, Counted):
+        return f"<div>{_text(part.text)}</div>"
     if isinstance(part, Table):
         title = part.title
         drawn = _scrolls(_table(part)) if part.columns else ""

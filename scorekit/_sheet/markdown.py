@@ -6,7 +6,7 @@ import html
 import re
 from collections.abc import Iterator
 
-from scorekit._sheet.model import Block, Fields, Part, Sheet, Table
+from scorekit._sheet.model import Block, Counted, Fields, Part, Sheet, Table
 from scorekit._sheet.values import CELL, LONGEST, are_numbers, brief, cells, entries
 from scorekit.errors import one_line
 
@@ -40,6 +40,9 @@ def _paragraph(text: str) -> str:
 def _part(part: Part, *, everything: bool) -> Iterator[str]:
     if isinstance(part, str):
         yield _paragraph(part)
+    elif isinstance(part, Counted):
+        more = "" if everything else "; to_markdown(all=True) lists them"
+        yield _paragraph(f"{part.text}{more}")
     elif isinstance(part, Table):
         if (table := part.shown(everything=everything)) is not None:
             yield from _table(table)

@@ -114,6 +114,13 @@ class Table:
 
 
 @attrs.frozen
+class Counted:
+    """A note that counts what tables in detail list; where they are not shown it says how."""
+
+    text: str
+
+
+@attrs.frozen
 class Block:
     """Text of several lines that keeps them, such as a query, behind its name."""
 
@@ -139,7 +146,7 @@ class Section:
     parts: Sequence[Part]
 
 
-Part: TypeAlias = "str | Table | Block | Fields | Section"
+Part: TypeAlias = "str | Counted | Table | Block | Fields | Section"
 """A note, or one of the above."""
 
 
@@ -160,9 +167,9 @@ class Sheet:
 
     @property
     def tables(self) -> list[Table]:
-        """The tables that a text may have too."""
+        """The tables that a text always has."""
         tables = (part for part in self.parts if isinstance(part, Table))
-        return [table for table in tables if table.place in ("everywhere", "detail")]
+        return [table for table in tables if table.place == "everywhere"]
 
 
 def sheet_of(record: object) -> Sheet:

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator, Sequence
 from itertools import islice
 from typing import Any
 
-from scorekit._sheet.model import Block, Fields, Part, Row, Sheet, Table, line_of
+from scorekit._sheet.model import Block, Counted, Fields, Part, Row, Sheet, Table, line_of
 from scorekit._sheet.values import (
     CELL,
     LONGEST,
@@ -24,7 +24,7 @@ LINES = 12
 """Further lines of a query or a counterexample that a text shows."""
 
 REMARK = " " * 7
-"""What remarks on a row stand behind."""
+"""What the remarks on a row stand behind."""
 
 
 def render(sheet: Sheet, *, everything: bool = False) -> str:
@@ -43,6 +43,8 @@ def _line(text: str) -> str:
 def _part(part: Part, *, everything: bool) -> Iterator[str]:
     if isinstance(part, str):
         yield _line(part)
+    elif isinstance(part, Counted):
+        yield _line(part.text if everything else f"{part.text}; to_text(all=True) lists them")
     elif isinstance(part, Table):
         if (table := part.shown(everything=everything)) is not None:
             yield from table_lines(table)
@@ -73,8 +75,8 @@ def table_lines(table: Table) -> Iterator[str]:
     else:
         for i, line in enumerate(table.lines[: table.most]):
             yield _line(line)
-            for remarks in table.remarks[i : i + 1]:
-                yield from (f"{REMARK}{_line(text)}" for text in remarks)
+            if remarks := "; ".join(text for own in table.remarks[i : i + 1] for text in own):
+                yield f"{REMARK}{_line(remarks)}"
         if len(table.lines) > (table.most or len(table.lines)):
             yield f"and {len(table.lines) - len(table.first)} more"
 

@@ -334,7 +334,8 @@ class Paired(NamedTuple):
     every_id: Sequence[str] = ()
     """Of all cases that both sides have, where outcomes of some are unknown; else none."""
     ends: tuple[Sides, ...] = ()
-    """The scores of these if every missing outcome failed, and if every one passed."""
+    """The scores of these at the worst and at the best: missing outcomes of the baseline passed
+    and those of the current run failed, and the reverse."""
     n_unknown: int = 0
     """Cases that are compared by the attempts whose outcome is known."""
 
