@@ -89,10 +89,10 @@ class QueryAudit(Record):
         return reasons.pop() if is_all and len(reasons) == 1 else ""
 
 
-def sections_of(audit: QueryAudit) -> list[Part]:
-    """Return each finding, with its database under it as a title."""
+def sections_of(audit: QueryAudit, *, in_full: bool = False) -> list[Part]:
+    """Return each finding, with its database under it as a title; a text may have it in full."""
     lines = [(line_of(one), one._shown()) for one in audit.findings]  # noqa: SLF001 # pyright: ignore[reportPrivateUsage]
-    return [Section(line, shown) if shown else line for line, shown in lines]
+    return [Section(line, shown, in_full) if shown or in_full else line for line, shown in lines]
 
 
 def notes_of(audit: QueryAudit) -> list[str]:

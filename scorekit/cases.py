@@ -91,6 +91,7 @@ from scorekit.equivalence import (
     Counterexample,
     SqlEquivalence,
     check_engine,
+    is_empty,
     tables_of,
 )
 from scorekit.errors import InputError, one_line, refuse, shown
@@ -335,6 +336,12 @@ class SqlCaseScore(Record):
         return {name: result for name, result in results.items() if result is not None}
 
     @property
+    def is_broken(self) -> bool:
+        """Whether the generated SQL does not run, so that nothing else decides its correctness."""
+        error = None if self.query_correctness is None else self.query_correctness.error
+        return error is not None and error.origin == "output"
+
+    @property
     def right_by_accident(self) -> bool:
         """Whether the rows agree, though on another database the queries differ."""
         rows, correctness = self.result_accuracy, self.query_correctness
@@ -358,23 +365,52 @@ class SqlCaseScore(Record):
         """Return the scores, the SQL, and why it is not right but for some reasons."""
         reasons = self.reasons()
         results = self.metrics()
+        why = {m: reason for m, reason in reasons.items() if (m, reason) not in without}
         parts: list[Part] = [
-            Block("generated", self.generated),
-            *(Block("expected", query) for query in self.accepted),
+            Table(rows=(), lines=self._brief(why), place="brief"),
+            Block("generated", self.generated, in_full=True),
+            *(Block("expected", query, in_full=True) for query in self.accepted),
             Table(
                 rows=[
                     {"metric": name, "score": result, "why": reasons.get(name)}
                     for name, result in results.items()
                 ],
-                lines=[f"  {m}: {why}" for m, why in reasons.items() if (m, why) not in without],
+                place="page",
             ),
+            *(Block(metric, reason, in_full=True) for metric, reason in why.items()),
         ]
         if (example := self._counterexample) is not None:
-            parts.append(Section("counterexample", tables_of(example, ROLES)))
-        parts += [part for audit in self.audits for part in sections_of(audit)]
+            parts.append(Section("counterexample", tables_of(example, ROLES), in_full=True))
+        parts += [part for audit in self.audits for part in sections_of(audit, in_full=True)]
         parts.append(Fields(record=self, title="All fields", folded=True))
         scores = ", ".join(f"{name} {brief(result)}" for name, result in results.items())
         return Sheet(f"Case {self._name}", f"{self._name}: {scores}", parts)
+
+    def _brief(self, why: Mapping[str, str]) -> list[str]:
+        """Return a few lines: the SQL, a reason, and what shows it; the rest is counted."""
+        named: dict[str, list[str]] = {}
+        for metric in sorted(
+            why, key=lambda m: m != "result_accuracy" or not self.right_by_accident
+        ):
+            named.setdefault(why[metric].replace("generated: ", "", 1), []).append(metric)
+        reasons = [f"{', '.join(own)}: {reason}" for reason, own in named.items()]
+        head = [f"generated: {_joined(self.generated)}"] if self.generated else []
+        head += [f"expected: {_joined(query)}" for query in self.accepted[:1]]
+        last: list[str] = []
+        if (example := self._counterexample) is not None:
+            tables = chain(*(table.lines or () for table in tables_of(example, ROLES)[:-2]))
+            last = [f"counterexample: {one_line('; '.join(tables), MAX_CHARS)}"]
+        most = MAX_LINES - len(head) - len(last)
+        lines = [f"  {line}" for line in (*head, *reasons[:most], *last)]
+        more = {
+            "more reference": len(self.accepted[1:]),
+            "more reason": len(reasons[most:]),
+            "audit finding": sum(len(audit.findings) for audit in self.audits),
+        }
+        if lines and any(more.values()):
+            counts = ", ".join(counted(n, what) for what, n in more.items() if n)
+            lines[-1] += f" (to_text(all=True) has {counts})"
+        return lines
 
     @property
     def findings(self) -> tuple[str, ...]:
@@ -439,6 +475,11 @@ class SqlCaseScore(Record):
         }
 
 
+def _joined(sql: str) -> str:
+    """Return a query on one line, cut."""
+    return one_line(" ".join(sql.split()), MAX_CHARS)
+
+
 class _Failures(Listing[SqlCaseScore]):
     """Cases that failed; a judge or validator that failed for several stands above them."""
 
@@ -463,7 +504,10 @@ class _Failures(Listing[SqlCaseScore]):
             for clauses, n in counts.most_common(MAX_LOCATED)
         ]
         if others := counts.total() - sum(n for _, n in counts.most_common(MAX_LOCATED)):
-            lines.append(f"{others} others")
+            lines.append(f"{others} of {len(self)}: wrong in other clauses")
+        if counts and (rest := len(self) - counts.total()):
+            n_broken = sum(case.is_broken for case in self)
+            lines.append(f"{rest} of {len(self)}: not located ({n_broken} broken)")
         return lines
 
     def _sheet(self) -> Sheet:
@@ -481,7 +525,8 @@ class _Failures(Listing[SqlCaseScore]):
 
     def to_text(self, *, all: bool = False) -> str:  # noqa: A002 - as elsewhere
         """Return how many failed, then each case, the first ones unless *all* are asked for."""
-        return "\n\n".join(map(render, self._sheets(everything=all)))
+        sheets = self._sheets(everything=all)
+        return "\n\n".join(render(sheet, everything=all) for sheet in sheets)
 
     def to_markdown(self, *, all: bool = False) -> str:  # noqa: A002 - as elsewhere
         """Return the same as Markdown."""
@@ -1149,8 +1194,14 @@ SHOWN = 5
 MAX_K = 10
 """Attempts up to which a report has pass@k."""
 
-MAX_FAILURES = 20
+MAX_FAILURES = 5
 """Failed cases that a text shows before it only counts them."""
+
+MAX_LINES = 4
+"""Lines that a case has below its scores."""
+
+MAX_CHARS = 150
+"""Characters of a query, or of a database, that a line of a case shows."""
 
 MAX_LOCATED = 5
 """Groups of clauses that the failures of a report name, the most frequent first."""
@@ -1226,10 +1277,8 @@ class SqlReport(Report):
                     kind = f"{name}: {result.error.kind}"
                     kinds[kind] += 1
                     lacking.setdefault(kind, (case.case_id, result.error.message))
-        named = kinds.most_common(MAX_KINDS)
-        if n_others := kinds.total() - sum(n for _, n in named):
-            named.append(("others", n_others))
-        why = ", ".join(f"{n} {kind}" for kind, n in named)
+        named = kinds.most_common(1)
+        why = ", ".join(_most(kinds))
         whose = "" if self.model is None else f"model: {one_line(self.model)}, "
         last = f"{whose}cases: {self.n_cases}, results not scored: {self.n_failed}"
         last = f"{last} ({why})" if why else last
@@ -1258,6 +1307,28 @@ class SqlReport(Report):
         return lines + [
             f"audit of {n} references: {note}" for note, n in said.most_common(MAX_KINDS)
         ]
+
+    def _decided(self) -> list[str]:
+        """Return a line on what decided how many pairs, if any."""
+        results = [one for case in self.cases if (one := case.query_correctness) is not None]
+        by = Counter(one.method for one in results if one.method is not None)
+        known = [one.equivalence for one in results if one.method == "refuted"]
+        examples = [one.counterexample for one in known if one is not None]
+        kinds = Counter(
+            one.error.kind
+            for one in results
+            if one.error is not None and one.error.origin == "output"
+        )
+        shown = [f"{len(examples)} by a counterexample"] if examples else []
+        shown += [f"{n} of these on empty tables"] if (n := sum(map(is_empty, examples))) else []
+        inside = {"refuted": ", ".join(shown), "broken": ", ".join(_most(kinds))}
+        counts = [(how, by[how]) for how in ("proved", "identical", "refuted")]
+        parts = [
+            f"{n} {how}{f' ({inside[how]})' if inside.get(how) else ''}"
+            for how, n in [*counts, ("judged", by["judge"]), ("broken", kinds.total())]
+            if n
+        ]
+        return [f"decided: {', '.join(parts)}"] if parts else []
 
     def _metric(self, name: str) -> tuple[list[dict[str, object]], str]:
         """Return what a table and a text say of a metric; nothing where it has no score."""
@@ -1346,10 +1417,6 @@ class SqlReport(Report):
         rows = [row for some, _ in found for row in some]
         lines = [line for _, line in found if line]
         notes: list[str] = []
-        if self.n_by_method:
-            notes.append(
-                "decided: " + ", ".join(f"{n} {how}" for how, n in self.n_by_method.items())
-            )
         if self.safety is not None and self.safety.missed:
             notes.append(f"unsafe and not caught: {_named(list(map(str, self.safety.missed)))}")
         failures = self.failures()
@@ -1367,6 +1434,7 @@ class SqlReport(Report):
             f"SqlReport of {self.n_cases} cases{whose}",
             lines[0] if lines else "no metric has a score" if metrics else NO_INPUTS,
             (
+                *self._decided(),
                 Table(rows=rows, lines=lines[1:]),
                 *self._counts(),
                 Table(rows=(), remarks=[notes], place="page"),
@@ -1504,12 +1572,13 @@ class SqlReport(Report):
         """
         Return the cases that failed, the worst first.
 
-        A case failed where a metric is below 1.0, or where it is right by accident. That a right
-        query reads other tables or columns is no failure, unless *metric* asks for it. Unsafe
-        queries that were not caught come first, then the least correct queries, then the lowest
-        mean over the metrics. ``print`` shows the SQL, the reasons and a counterexample of each, a
-        notebook a table. If the cases were scored with *locate*, both begin with how many are
-        wrong in which clauses, as in "31 of 80: wrong in WHERE and nowhere else".
+        A case failed where a metric is below 1.0, or where it is right by accident. That a query
+        reads other tables or columns is no failure where it is right or undecided, unless *metric*
+        asks for it. Unsafe queries that were not caught come first, then the least correct, then
+        the lowest mean over the metrics. ``print`` shows five of them in five lines each, and
+        ``to_text(all=True)`` all in full; a notebook shows a table. If the cases were scored with
+        *locate*, both begin with how many are wrong in which clauses, as in "31 of 80: wrong in
+        WHERE and nowhere else".
 
         Args:
             metric: Look at this metric only.
@@ -1537,7 +1606,8 @@ class SqlReport(Report):
         for case in self.cases:
             correct = case.query_correctness
             score = None if correct is None or failed(correct) else correct.score
-            names = _WHAT_IS_READ if score == 1.0 and metric is None else ()
+            may_be_right = correct is not None and score in (None, 1.0)
+            names = _WHAT_IS_READ if may_be_right and metric is None else ()
             results = [
                 r for m, r in case.metrics().items() if metric in (None, m) and m not in names
             ]
@@ -1564,6 +1634,14 @@ class SqlReport(Report):
         """
         model = {} if self.model is None else {"model": self.model}
         return [model | _row(case) for case in self.cases]
+
+
+def _most(kinds: Counter[str]) -> list[str]:
+    """Return how many there are of the most frequent kinds, and of the others."""
+    named = kinds.most_common(MAX_KINDS)
+    if n_others := kinds.total() - sum(n for _, n in named):
+        named.append(("others", n_others))
+    return [f"{n} {kind}" for kind, n in named]
 
 
 def _without_safety(reports: tuple[SqlReport, ...]) -> bool:

@@ -48,6 +48,7 @@ from scorekit.equivalence import (
     NO_TABLE,
     SqlEquivalence,
     check_engine,
+    is_empty,
     returned_by,
     sql_equivalence,
     tables_of,
@@ -114,6 +115,9 @@ BAD_REFERENCE: Final = "bad_reference"
 
 NO_QUERY = "the generated text is no query: it changes something, or returns no rows of a table"
 
+REFUTED: Final = "refuted; "
+"""What a reason begins with that a counterexample gives."""
+
 SHORT = 300
 """Characters of SQL that are parsed in passing; longer ones take a thread, not an event loop."""
 
@@ -160,9 +164,15 @@ class QueryCorrectness(MetricResult):
             return why  # both say that it cannot be read
         return f"{why}; without a judge: {in_roles(line_of(known))}"
 
+    def _line(self) -> str:
+        return f"{super()._line()}{'' if self.method is None else f' ({self.method})'}"
+
     def _sheet(self) -> Sheet:
         """Show the database on which a refuted pair differs below why."""
         sheet, known = super()._sheet(), self.equivalence
+        if self.method is not None:
+            why = (self.why() or self.reasoning).removeprefix(REFUTED)
+            sheet = attrs.evolve(sheet, headline=f"{self._line()}: {why}")
         if self.method != "refuted" or known is None or known.counterexample is None:
             return sheet
         tables = tables_of(known.counterexample, ROLES)
@@ -174,7 +184,8 @@ class QueryCorrectness(MetricResult):
             return self.reasoning or f"the judge says {self.score:g}"
         generated, expected = (one_line(rows, SHORT_REASON) for rows in returned_by(example))
         order = " in this order" if example.order_only else ""
-        return f"refuted; generated returns {generated}, expected {expected}{order}"
+        where = "on empty tables " if is_empty(example) else ""
+        return f"{REFUTED}{where}generated returns {generated}, expected {expected}{order}"
 
 
 async def _within(asking: Coroutine[Any, Any, None], seconds: float) -> None:

@@ -101,6 +101,11 @@ class Counterexample(Record):
         return Sheet("Counterexample", "", tables_of(self, ORDINALS))
 
 
+def is_empty(example: Counterexample | None) -> bool:
+    """Say whether there is a database that shows it, without a row."""
+    return example is not None and not any(one.rows for one in example.tables)
+
+
 def returned_by(example: Counterexample) -> tuple[str, str]:
     """Say what each of the two queries returns."""
     return _listed(example.rows_of_a), _listed(example.rows_of_b)

@@ -393,7 +393,7 @@ def test_a_suite_has_what_is_wrong_with_its_references() -> None:
     assert report.cases[4].audits == ()
     assert "; 3 with findings in the reference (2 ties_at_limit, 1 does_not_run)" in str(report)
     assert [row["findings"] for row in report.to_rows()][:2] == ["ties_at_limit"] * 2
-    assert "ties_at_limit in LIMIT: " in report.cases[0].to_text()
+    assert "ties_at_limit in LIMIT: " in report.cases[0].to_text(all=True)
     assert SqlReport.from_json(report.to_json()) == report
     plain = score_sql_cases(SUITE)
     assert plain.findings == {}

@@ -404,7 +404,7 @@ def test_a_single_result_says_why() -> None:
     schema = "CREATE TABLE t (id INTEGER PRIMARY KEY, n INTEGER)"
     wrong = query_correctness("SELECT COUNT(n) FROM t", "SELECT COUNT(*) FROM t", schema=schema)
     for result, text in (
-        (wrong, "0: refuted; generated returns (0), expected (1)"),
+        (wrong, "0 (refuted): generated returns (0), expected (1)"),
         (table_accuracy("SELECT 1 FROM t", ["u"]), "0: missing u; unexpected t"),
         (result_accuracy([(1,)], [(2,)]), "0: "),
         (safety_validation(safety_valid=True, should_pass=False), "0: false negative"),

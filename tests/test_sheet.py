@@ -205,9 +205,11 @@ def test_a_picture_of_what_is_known() -> None:
     assert 'aria-label="0.5, on a scale of 0 to 1"' in page
     assert 'aria-label="from -1 to 1, on a scale of -2 to 2"' in page
     assert page.count("<circle") == 1
-    assert text.render(
-        Sheet("t", "", (Table(rows=[cells], lines=("a line",)), Block("b", "")))
-    ) == ("t\na line")
+    several = Sheet("t", "", (Table(rows=[cells], lines=("a line",)), Block("b", "x\n" * 15)))
+    assert text.render(several).splitlines()[1::14] == [
+        "a line", "    and 2 more: to_text(all=True) has them"
+    ]  # fmt: skip
+    assert text.render(several, everything=True).count("x") == 15
 
 
 @pytest.mark.parametrize("line", ["# a", "+ a", "= a", "1. a", "2) a"])

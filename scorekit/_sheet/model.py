@@ -62,9 +62,9 @@ class Table:
     """What else there is to say of each row."""
     most: int | None = None
     """Rows after which a text only counts the rest."""
-    place: Literal["everywhere", "detail", "page", "folded"] = "everywhere"
+    place: Literal["everywhere", "detail", "brief", "page", "folded"] = "everywhere"
     """Where it stands: also in text, in text where all is asked for and folded away on the page
-    of a notebook, on such a page alone, or there folded away."""
+    of a notebook, in text alone where not all is, on such a page alone, or there folded away."""
 
     @property
     def size(self) -> int:
@@ -87,7 +87,8 @@ class Table:
         """Return the table as a text has it, whole if it has *everything*; None if it has not."""
         if everything and self.place in ("everywhere", "detail"):
             return attrs.evolve(self, most=None)
-        return self if self.place == "everywhere" else None
+        is_brief = self.place == "brief" and not everything
+        return self if is_brief or self.place == "everywhere" else None
 
     @property
     def in_words(self) -> list[str]:
@@ -126,6 +127,8 @@ class Block:
 
     name: str
     text: str
+    in_full: bool = False
+    """Whether a text has it only where all is asked for."""
 
 
 @attrs.frozen(kw_only=True)
@@ -144,6 +147,7 @@ class Section:
 
     title: str
     parts: Sequence[Part]
+    in_full: bool = False
 
 
 Part: TypeAlias = "str | Counted | Table | Block | Fields | Section"

@@ -48,19 +48,24 @@ def _part(part: Part, *, everything: bool) -> Iterator[str]:
     elif isinstance(part, Table):
         if (table := part.shown(everything=everything)) is not None:
             yield from table_lines(table)
-    elif isinstance(part, Block):
-        yield from _block(part.name, part.text.splitlines())
     elif isinstance(part, Fields):
         yield from fields(part.record, part.without)
-    else:
-        inner = [line for one in part.parts for line in _part(one, everything=everything)]
-        yield from _block(part.title, inner)
+    elif everything or not part.in_full:
+        if isinstance(part, Block):
+            name, lines = part.name, part.text.splitlines()
+        else:
+            name = part.title
+            lines = [line for one in part.parts for line in _part(one, everything=everything)]
+        yield from _block(name, lines, None if everything else LINES + 1)
 
 
-def _block(name: str, lines: Sequence[str]) -> Iterator[str]:
+def _block(name: str, lines: Sequence[str], most: int | None) -> Iterator[str]:
     if lines:
-        yield f"  {name}: {_line(lines[0])}"
-        yield from (f"    {_line(line)}" for line in lines[1 : LINES + 1])
+        first, *rest = lines[:most]
+        yield f"  {name}: {_line(first)}"
+        yield from (f"    {_line(line)}" for line in rest)
+    if n_more := len(lines[most:]) if most else 0:
+        yield f"    and {n_more} more: to_text(all=True) has them"
 
 
 def table_lines(table: Table) -> Iterator[str]:
