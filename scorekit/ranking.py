@@ -142,6 +142,7 @@ class ModelComparison(TableRecord):
         if lost := [one_line(m, MAX_NAME) for m, n in self.n_tasks_by_model.items() if not n]:
             left_out += f", without {', '.join(lost)} (no known outcome)"
         best = ", ".join(one_line(name, MAX_NAME) for name in self.best)
+        head = "may be the best" if len(self.best) > 1 else "the best"
         models = [
             {
                 "model": one_line(name, MAX_NAME),
@@ -163,7 +164,7 @@ class ModelComparison(TableRecord):
         specs = {"p": ".2g", "p (adjusted)": ".2g"}
         return Sheet(
             "ModelComparison",
-            f"may be the best: {best} ({sure}, {counted(len(self.means), 'model')} over "
+            f"{head}: {best} ({sure}, {counted(len(self.means), 'model')} over "
             f"{counted(n, 'task')}{left_out})",
             (
                 Table(rows=models),

@@ -99,6 +99,8 @@ class SuiteEstimate(Record):
         """Say how many tasks it stands on; empty where these are all."""
         if self.n_tasks_used == self.n_tasks:
             return ""
+        if self.n_tasks_used and math.isnan(self.score):
+            return f"not known at {self.n_tasks - self.n_tasks_used} of {self.n_tasks} tasks"
         return f"{self.n_tasks_used} of {self.n_tasks} tasks"
 
 

@@ -474,7 +474,7 @@ def test_reports_that_do_not_fit_are_refused() -> None:
 def test_a_notebook_shows_models_and_pairs() -> None:
     """Not the bare fields: who may be the best, ranks, and what is known of each pair."""
     page = compare_models(_report(**{"<a>": [2] * 9, "b": [0] * 8 + [2]}))._repr_html_()
-    assert ">may be the best: &lt;a&gt; (95 %, 2 models over 9 tasks)<" in page
+    assert ">the best: &lt;a&gt; (95 %, 2 models over 9 tasks)<" in page
     assert ">[1,&nbsp;1]<" in page
     assert ">&lt;a&gt; - b<" in page
     assert ">better<" in page
