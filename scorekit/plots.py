@@ -368,10 +368,10 @@ def plot_cost_quality(
     For a tier these are its mean cost and mean composite score, as in *means*. For a model of a
     report they are the mean cost of an attempt and the mean code score, or pass@1 if attempts are
     only right or wrong. A model with more attempts therefore does not look more expensive. Thin
-    lines are the intervals of both means. Costs are means over what was measured, whose number
-    stands behind a name if it is not all; the title names what is left out without any. The axis
-    of costs is logarithmic where the largest is ten times the smallest, and below the figure
-    stands how many names find no room.
+    lines are the intervals of both means, except for costs without an upper bound. Costs are means
+    over what was measured, whose number stands behind a name if it is not all; the title names
+    what is left out without any. The axis of costs is logarithmic where the largest is ten times
+    the smallest, and below the figure stands how many names find no room.
 
     Args:
         points: Tiers, from `tier_statistics`, or a `CodeReport`.
@@ -405,36 +405,43 @@ def plot_cost_quality(
     own = _axes(ax, width_inches)
     axes = _pen(own)
     frontier = _frontier([(cost, quality) for _, cost, quality, *_ in places])
-    path = sorted(frontier)
-    axes.plot(
-        *zip(*path, strict=True), color=FRONTIER, linewidth=1, drawstyle="steps-post", zorder=1
-    )
     every = [cost for _, cost, *_ in places]
     least, most = min(filter(None, every), default=1.0), max(every)
     spans = most >= DECADE * least
     free = min(every) == 0.0
     right = (2.0 if spans else 1.15) * most or 1.0
     left = least / 2.0 if spans else -0.03 * right if free else 0.0
+    path = sorted(frontier)
+    path.append((2.0 * right, path[-1][1]))  # whatever costs more has to be above it
+    axes.plot(
+        *zip(*path, strict=True), color=FRONTIER, linewidth=1.5, drawstyle="steps-post", zorder=0.9
+    )
+    bars: list[tuple[tuple[float, float], tuple[float, float]]] = []
     for _, cost, quality, costs, qualities in places:
         best = (cost, quality) in frontier
         if best or len(places) <= MANY:
-            ends = max(costs.low, left), min(costs.high, 2.0 * right)  # without spread infinite
-            axes.plot(ends, [quality] * 2, color=SHADES[0], linewidth=0.6, zorder=1)
-            ends = qualities.low, qualities.high
-            axes.plot([cost] * 2, ends, color=SHADES[0], linewidth=0.6, zorder=1)
+            bars.append(((cost, qualities.low), (cost, qualities.high)))
+            if math.isfinite(costs.high):  # else it would lie across the whole figure
+                bars.append(((max(costs.low, left), quality), (costs.high, quality)))
         _point(axes, cost, quality, marker="o", color=SHADES[0], filled=best)
     if spans:
         # what costs nothing has no place on a logarithmic axis
         axes.set_xscale("symlog" if free else "log", **({"linthresh": least} if free else {}))
+        axes.xaxis.set_minor_formatter("")  # of which there would be too many
         left = -least / 4.0 if free else left
+    for bar in bars:
+        axes.plot(*zip(*bar, strict=True), color=SHADES[0], linewidth=0.6, zorder=1)
+    if n_open := sum(math.isinf(costs.high) for *_, costs, _ in places):
+        x_label += f"; {counted(n_open, 'cost')} without an upper bound"
     axes.set_xlim(left, right)
-    axes.set_ylim(-0.03, 1.06)
+    axes.set_ylim(-0.03, 1.16)  # room for names above what always passes
+    axes.set_yticks([0.0, 0.2, 0.4, 0.6, 0.8, 1.0])
     _say(axes, title, x_label, y_label)
     named = sorted(places, key=lambda place: (place[1], place[2]) not in frontier)
     few = [place for i, place in enumerate(named) if place[1:3] in frontier or i < MANY]
     texts = [((x, y), (x, y), name) for name, x, y, *_ in few]
-    if n_left_out := _name(own, texts, _BESIDE) + len(places) - len(few):
-        axes.set_xlabel(f"{x_label}; {n_left_out} of {len(places)} names have no room")
+    if n_left_out := _name(own, texts, _BESIDE, bars) + len(places) - len(few):
+        axes.set_xlabel(f"{x_label}\n{n_left_out} of {len(places)} names have no room")
     return own
 
 
@@ -581,6 +588,9 @@ def _say(axes: Any, title: str, x_label: str, y_label: str = "") -> None:
     axes.tick_params(labelsize=_size(axes))
 
 
+NEAR = 10
+"""Points beside its place up to which a name needs no line to it."""
+
 _BELOW = ((0, -5), (0, 5), (7, -4), (7, 4), (-7, -4), (-7, 4))
 _BESIDE = tuple(
     (side * x, level * y)
@@ -594,19 +604,27 @@ _BESIDE = tuple(
 def _name(
     ax: Axes,
     texts: Sequence[tuple[tuple[float, float], tuple[float, float], str]],
-    offsets: Iterable[tuple[int, int]] = _BELOW,
+    offsets: Sequence[tuple[int, int]] = _BELOW,
+    bars: Iterable[tuple[tuple[float, float], tuple[float, float]]] = (),
 ) -> int:
-    """Write each text below its first place, or above its second; count what finds none."""
+    """
+    Write each text below its first place, or above its second; count what finds none.
+
+    Not across a dot, nor a bar, with a line to its place where that is far.
+    """
     axes = _pen(ax)
     axes.figure.draw_without_rendering()  # or no one knows where things are
+    from matplotlib.text import Text
     from matplotlib.transforms import Bbox
 
-    page = axes.get_window_extent()
-    points: list[list[float]] = [axes.transData.transform(low).tolist() for low, _, _ in texts]
-    taken = [Bbox.from_extents(x - 3, y - 3, x + 3, y + 3) for x, y in points]
-    n_dots = len(taken)
+    page, place = axes.get_window_extent(), axes.transData.transform
+    taken = [Bbox([place(low), place(low)]).padded(5) for low, _, _ in texts]
+    taken += [Bbox([place(low), place(high)]).padded(1) for low, high in bars]
+    n_taken = len(taken)
     for low, high, text in texts:
         for x, y in offsets:
+            far: dict[str, Any] = {"arrowstyle": "-", "color": FRONTIER, "shrinkB": 3}
+            far |= {"linewidth": 0.6, "relpos": (float(x < 0), float(y < 0))}
             note = axes.annotate(
                 text,
                 high if y > 0 else low,
@@ -616,14 +634,17 @@ def _name(
                 va="bottom" if y > 0 else "top",
                 fontsize=_size(axes),
                 parse_math=False,
+                arrowprops=far if abs(x) > NEAR else None,
             )
-            box = note.get_window_extent()
-            inside = page.x0 <= box.x0 and box.x1 <= page.x1 and page.y0 <= box.y0 <= box.y1
+            note.get_window_extent()  # which places it
+            box = Text.get_window_extent(note)  # without its line
+            inside = page.x0 <= box.x0 and box.x1 <= page.x1
+            inside = inside and page.y0 <= box.y0 and box.y1 <= page.y1
             if inside and not any(box.overlaps(other) for other in taken):
                 taken.append(box)
                 break
             note.remove()
-    return len(texts) + n_dots - len(taken)
+    return len(texts) + n_taken - len(taken)
 
 
 def _pen(axes: Any) -> Any:

@@ -18,7 +18,7 @@ import pytest
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.testing.compare import compare_images
-from matplotlib.text import Annotation
+from matplotlib.text import Annotation, Text
 from refusals import Refusal, refusals
 
 import scorekit
@@ -220,7 +220,7 @@ def test_a_model_with_more_samples_does_not_look_dear() -> None:
     points = [line for line in ax.lines if line.get_marker() == "o"]
     costs = [np.asarray(point.get_xdata()).tolist() for point in points]
     assert costs == [[0.01], [0.03]]
-    assert ax.get_xlabel() == "Mean cost of an attempt (USD)"
+    assert ax.get_xlabel() == "Mean cost of an attempt (USD); 1 cost without an upper bound"
 
 
 @pytest.mark.sampled
@@ -470,8 +470,9 @@ def test_right_attempts_have_the_interval_of_their_report() -> None:
 def test_names_do_not_collide() -> None:
     """Of points side by side each has its name where there is room, or none."""
     ax = plot_cost_quality(_tiers([(0.5 + i / 60, 0.6 + i % 3 / 60) for i in range(12)]))
-    boxes = [text.get_window_extent() for text in ax.texts]
+    page, boxes = ax.get_window_extent(), [Text.get_window_extent(text) for text in ax.texts]
     assert len(boxes) >= 6
+    assert all(page.y0 <= box.y0 and box.y1 <= page.y1 for box in boxes)
     assert not any(a.overlaps(b) for i, a in enumerate(boxes) for b in boxes[:i])
 
 
