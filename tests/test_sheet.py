@@ -193,6 +193,8 @@ def test_long_tables_are_cut_and_counted() -> None:
     table = Table(rows=[{"n": i} for i in range(30)], n_rows=5000, most=3, title="Many")
     sheet = Sheet("t", "", (table,))
     assert text.render(sheet).splitlines()[-1] == "  and 4997 more"
+    four = Sheet("t", "", (attrs.evolve(table, rows=table.rows[:4], n_rows=4),))
+    assert text.render(four).splitlines()[-1] == "  3"  # it takes the room of its count
     assert markdown.render(sheet).endswith("\n\nand 4997 more")
     assert r"\multicolumn{1}{l}{and 4997 more} \\" in latex.render(sheet)
     assert "and 4000 not shown" in html.render(sheet)

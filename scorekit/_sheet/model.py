@@ -73,8 +73,12 @@ class Table:
 
     @property
     def first(self) -> Sequence[Row]:
-        """The rows that a text has."""
-        return self.rows if self.most is None else self.rows[: self.most]
+        """The rows that a text has: also one more, which takes no more room than its count."""
+        return (
+            self.rows
+            if self.most is None or self.size <= self.most + 1
+            else self.rows[: self.most]
+        )
 
     @property
     def columns(self) -> list[str]:

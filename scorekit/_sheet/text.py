@@ -78,11 +78,11 @@ def table_lines(table: Table) -> Iterator[str]:
         if table.size > len(table.first):
             yield f"{indent}and {table.size - len(table.first)} more"
     else:
-        for i, line in enumerate(table.lines[: table.most]):
+        for i, line in enumerate(table.lines[: len(table.first)]):
             yield _line(line)
             if remarks := "; ".join(text for own in table.remarks[i : i + 1] for text in own):
                 yield f"{REMARK}{_line(remarks)}"
-        if len(table.lines) > (table.most or len(table.lines)):
+        if len(table.lines) > len(table.first):
             yield f"and {len(table.lines) - len(table.first)} more"
 
 
