@@ -25,6 +25,7 @@ from scorekit import (
     code_report_from_columns,
     compare_reports,
     pass_at_k,
+    strategies,
 )
 from scorekit._core.attempts import Attempts
 from scorekit._stats.dependence import _dispersion, are_contradicted
@@ -278,13 +279,6 @@ def test_repeats_that_are_none(wrong: Refusal) -> None:
     wrong.by(compare_reports, baseline=[{"a": 1}, {"a": 0}], current={"a": 1})
 
 
-def test_repeats_are_of_one_kind() -> None:
-    """A report and a mapping are not the same suite run again."""
-    mixed: Any = [flags({"a": [True]}), {"a": 1}]
-    with pytest.raises(TypeError, match=r"^baseline\[1\] must be a CodeReport like baseline\[0\]"):
-        compare_reports(mixed, {"a": 1})
-
-
 def test_one_report_against_three_and_one_case() -> None:
     """The spread is that of the three; a single case has half of it at least."""
     one = compare_reports({"a": 1, "b": 0}, [{"a": 1, "b": 1}, {"a": 0, "b": 0}, {"a": 1, "b": 0}])
@@ -461,6 +455,18 @@ def test_a_margin_waits_for_all_cases() -> None:
         assert found.suite.within_margin.verdict == "equivalent"
     with pytest.raises(InputError, match=r"^random_order must be False where anytime=False, got"):
         compare_reports(before, part, random_order=True)
+
+
+# What is said first.
+
+
+@given(strategies.comparisons())
+def test_the_first_line_says_what_the_gate_does(comparison: Comparison) -> None:
+    """Its reasons are those of the error, whatever was compared."""
+    first, reason = str(comparison).splitlines()[0], stops(comparison).partition("\n")[0]
+    assert first.startswith("the gate stops: ") == bool(reason)
+    assert reason in first
+    assert ("; the gate passes" in first) == (not reason)
 
 
 # Missing outcomes.
