@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from math import nan
+from operator import add
 from typing import Any
 from uuid import UUID
 
@@ -86,19 +87,24 @@ def code_samples(
     *, case_ids: Sequence[str] | None = None, models: Sequence[str] | None = None
 ) -> st.SearchStrategy[scorekit.CodeSample]:
     """
-    Draw outcomes of generated code, measured and not.
+    Draw outcomes of generated code: correct, failed, not compiled, unknown; each a quarter.
 
     Args:
         case_ids: Ids to draw from; None draws any.
         models: Names to draw from; None draws any.
     """
-    return records(
-        scorekit.CodeSample,
-        case_id=_NAMES if case_ids is None else st.sampled_from(case_ids),
-        model=_NAMES if models is None else st.sampled_from(models),
-        compiled=st.booleans(),
-        passed=COUNTS,
-    )
+    names = {
+        "case_id": _NAMES if case_ids is None else st.sampled_from(case_ids),
+        "model": _NAMES if models is None else st.sampled_from(models),
+    }
+    compiled, none, unknown = st.just(True), st.just(0), st.none()  # noqa: FBT003
+    outcomes: Any = [
+        {"compiled": compiled, "passed": COUNTS.map(lambda n: n + 1), "failed": none},
+        {"compiled": compiled, "passed": COUNTS},
+        {"compiled": st.just(False), "passed": COUNTS},  # noqa: FBT003
+        {"compiled": compiled | unknown, "passed": unknown, "failed": none},
+    ]
+    return st.one_of([records(scorekit.CodeSample, **names, **one) for one in outcomes])
 
 
 def code_weights() -> st.SearchStrategy[scorekit.CodeWeights]:
@@ -311,14 +317,19 @@ def sql_reports(*, max_cases: int = 4) -> st.SearchStrategy[scorekit.SqlReport]:
 
 
 def comparisons() -> st.SearchStrategy[scorekit.Comparison]:
-    """Draw results of `scorekit.compare_reports`: of columns, and of reports whose judges fail."""
+    """
+    Draw results of `scorekit.compare_reports`: of columns, and of reports whose judges fail.
+
+    Columns have unknown outcomes, and cases that only one side has.
+    """
     return _comparisons_of_columns() | _comparisons_of_reports()
 
 
 @st.composite
 def _comparisons_of_columns(draw: st.DrawFn) -> scorekit.Comparison:
-    """Cases that only one side has are among them."""
-    attempts = UNIT | st.lists(st.booleans(), min_size=1, max_size=4)
+    known = st.lists(st.booleans(), min_size=1, max_size=4)
+    unknown = st.lists(st.none(), max_size=2)
+    attempts = UNIT | known | st.builds(add, known, unknown)
     cases = draw(st.lists(_NAMES, min_size=1, max_size=8, unique=True))
     n_before = draw(st.integers(1, len(cases)))
     before = {case: draw(attempts) for case in cases[:n_before]}

@@ -92,14 +92,16 @@ def test_judges_fail_in_every_way() -> None:
         find(pair, lambda two: two[0].identity == two[1].identity, settings=FEW)
 
 
-def test_instruments_fail_in_drawn_reports_and_comparisons() -> None:
-    """Else nobody's code for them is tested."""
+def test_what_goes_wrong_is_drawn_often() -> None:
+    """Else nobody's code for failed instruments and unknown outcomes is tested."""
     find(strategies.sql_reports(), lambda report: report.n_failed > 0, settings=UNSHRUNK)
-    find(
-        strategies.comparisons(),
-        lambda comparison: bool(comparison.newly_failing),
-        settings=UNSHRUNK,
-    )
+    find(strategies.comparisons(), lambda one: bool(one.newly_failing), settings=UNSHRUNK)
+    drawn: st.SearchStrategy[Any] = strategies.comparisons()
+    find(drawn, lambda one: one.suite and one.suite.n_unknown, settings=UNSHRUNK)
+    seen: list[bool | None] = []
+    collect = given(strategies.code_samples())(lambda sample: seen.append(sample.correct))
+    settings(max_examples=200, database=None, derandomize=True)(collect)()
+    assert min(map(seen.count, (True, False, None))) > len(seen) // 8
 
 
 def test_differences_come_with_clusters_and_without() -> None:
