@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from statistics import fmean
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -17,7 +17,7 @@ from scorekit._core.checks import (
     check_records,
     check_text,
 )
-from scorekit._sheet.values import counted
+from scorekit._sheet.values import counted, estimate
 from scorekit.calibration import CalibrationError, ConfidenceCalibration
 from scorekit.comparison import CaseChange, Comparison, is_significant
 from scorekit.errors import TEXT_LIMIT, MissingExtraError, one_line, refuse, shown
@@ -188,7 +188,8 @@ def plot_pass_at_k(
     curves = _by_model(results)
     own = _axes(ax, width_inches)
     axes = _pen(own)
-    ks = {one.k for curve in curves.values() for one in curve if not math.isnan(one.score)}
+    drawn = [one for curve in curves.values() for one in curve if not math.isnan(one.score)]
+    ks = {one.k for one in drawn}
     if not ks:
         refuse("results", "a result with an estimate that is not NaN", results)
     lines: list[Any] = []
@@ -223,9 +224,10 @@ def plot_pass_at_k(
         axes.set_xticks(sorted(ks), [str(k) for k in sorted(ks)])
     axes.set_ylim(-0.03, 1.03)
     x_label = "Attempts, k"
-    left_out = dict.fromkeys(one.left_out for points in curves.values() for one in points)
-    if said := " or ".join(filter(None, left_out)):
-        x_label += f" (some stand on {said})" if "" in left_out else f" (on {said})"
+    if short := [one for one in drawn if one.left_out]:
+        used, given = {one.n_tasks_used for one in short}, {one.n_tasks for one in short}
+        least = min(one.k for one in short)
+        x_label += f" (k >= {least}: {_span(used)} of {_span(given)} tasks)"
     _say(axes, "Success within k attempts (pass@k)", x_label, "Chance of a success")
     return own
 
@@ -311,11 +313,30 @@ def plot_comparison(
     outcome = ", ".join(counts) if n_suites > 1 else verdicts[0]
     unchanged = f"{comparison.n_unchanged} unchanged, within {comparison.threshold:g}"
     dashed = "" if within is None else f"; dashed: margin {within.margin:g}"
+    for y, row in enumerate(rows):  # in figures: the changes of cases leave intervals no width
+        if isinstance(row, tuple):
+            _write_beside(axes, row[1], y)
     title = f"{names[0]}{joint}against {names[1]}: {outcome}"
     metric = _label(next(iter(comparison.suites))) if n_suites == 1 else "score"
     level = f"{100 * comparison.suite.interval.confidence_level:.3g} %"
     _say(axes, title, f"Change of {metric} ({level} interval{dashed}; {unchanged})")
     return own
+
+
+def _write_beside(axes: Any, suite: SuiteVerdict, y: int) -> None:
+    """Write the change of a suite on the side of its interval that has more room."""
+    low, high = suite.interval.low, suite.interval.high
+    is_left = low + high > sum(axes.get_xlim())
+    axes.annotate(
+        estimate(suite.delta, suite.interval, "+"),
+        (low if is_left else high, y),
+        xytext=(-6 if is_left else 6, 0),
+        textcoords="offset points",
+        ha="right" if is_left else "left",
+        va="center",
+        fontsize=_size(axes),
+        bbox={"facecolor": axes.get_facecolor(), "edgecolor": "none", "pad": 1},
+    )
 
 
 def _plot_models(
@@ -577,6 +598,8 @@ def _ink(axes: Any) -> Any:
 def _say(axes: Any, title: str, x_label: str, y_label: str = "") -> None:
     """Set the title, broken where it is wider than the figure, and the labels."""
     size = _size(axes) + 1.5
+    axes.set_ylabel(y_label, fontsize=size)
+    axes.tick_params(labelsize=_size(axes))
     axes.figure.draw_without_rendering()  # names of rows take room from the axes
     # a character is half as wide as it is high, or somewhat more
     room = 79 * axes.get_position().width * axes.figure.get_figwidth()
@@ -584,8 +607,11 @@ def _say(axes: Any, title: str, x_label: str, y_label: str = "") -> None:
     lines = [part for line in title.split("\n") for part in wrap(line, width)]
     axes.set_title("\n".join(lines), fontsize=size, parse_math=False)
     axes.set_xlabel("\n".join(wrap(x_label, width)), fontsize=size)
-    axes.set_ylabel(y_label, fontsize=size)
-    axes.tick_params(labelsize=_size(axes))
+
+
+def _span(counts: Collection[int]) -> str:
+    """Return counts in a word, or from the least to the most."""
+    return " to ".join(map(str, sorted({min(counts), max(counts)})))
 
 
 NEAR = 10

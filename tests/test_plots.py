@@ -540,6 +540,13 @@ def test_plots_say_what_is_unknown() -> None:
     comparison = scorekit.compare_reports(old, new)
     labels = plot_comparison(comparison).get_yticklabels()
     assert labels[0].get_text() == "all cases (38 of 40, 1 in part)"
+    assert [text.get_text() for text in plot_comparison(comparison).texts] == [
+        "+0.013 [-0.025, +0.051]"
+    ]
+    passed: Any = {"a": [1] * 6, "b": [0] * 5, "c": [0]}
+    given: dict[str, Any] = {"passed": passed, "insufficient": "drop", "k": (1, 5, 6)}
+    curve = plot_pass_at_k(scorekit.code_report_from_columns(model="m", **given), width_inches=3.3)
+    assert curve.get_xlabel() == "Attempts, k (k >= 5: 1 to 2 of 3 tasks)"
     report = scorekit.code_report_from_columns(
         case_id=range(4), model="m", passed=[1, 0, None, 1], cost_usd=[1, 2, 3, None]
     )
