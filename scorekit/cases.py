@@ -696,7 +696,8 @@ class SqlScoring(Record):
     def __attrs_post_init__(self) -> None:
         """Check each argument under its name."""
         if self.metrics is not None:
-            for i, name in enumerate(check_items("metrics", self.metrics, what="metrics")):
+            what = "metrics, such as ['query_correctness']"
+            for i, name in enumerate(check_items("metrics", self.metrics, what=what)):
                 check_choice(f"metrics[{i}]", name, METRICS)
         check_choice("evidence", self.evidence, ("auto", "judge"))
         level = check_number("confidence_level", self.confidence_level, 0.0, 1.0, open_ends=True)

@@ -1317,7 +1317,7 @@ def _chosen(metrics: object, olds: list[Side], news: list[Side]) -> dict[str, No
     if metrics is None:
         only_flags = all(side.only_flags for side in (*olds, *news))
         return {"pass@1": None} if only_flags else known
-    names = check_items("metrics", metrics, what="metrics")
+    names = check_items("metrics", metrics, what="metrics, such as ['pass@1']")
     for i, name in enumerate(names):
         if check_text(f"metrics[{i}]", name) not in known:
             for sides, whose in ((olds, "baseline"), (news, "current")):

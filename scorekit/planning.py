@@ -143,14 +143,16 @@ def required_tasks(
             The default, 1/6 for both, fits evenly spread rates; 0 means infinitely many attempts
             and needs a positive *task_variance*.
         attempts: Attempts at each task (count, at least 1), for both runs or for each. None for
-            one, or for as many as the *pilot* has.
+            one, or for as many as the *pilot* has: where tasks have unequal numbers, for their
+            harmonic mean, which is that of equal numbers with the same error.
         discordant: Share of the tasks that change side between the two runs, falls and rises
             together, at least *effect* and at most 1. It replaces both variances, for a single
             attempt at each task.
         pilot: Two runs of the same tasks, ``(baseline, current)``, as `compare_reports` takes
-            them: reports of one model each, or mappings from task to its score or scores. It
-            replaces *discordant* and both variances. The result then also says which numbers of
-            tasks the pilot leaves open.
+            them: reports of one model each, or mappings from task to its score or scores. Of a
+            report ``"pass@1"`` or ``"query_correctness"`` is planned for; for another metric pass
+            mappings. It replaces *discordant* and both variances. The result then also says which
+            numbers of tasks the pilot leaves open.
         confidence_level: 1 minus the false-alarm rate, in (0, 1). The gate of `compare_reports`
             is one-sided: for its 5 % pass 0.9.
         power: Chance to detect a change of *effect*, at least 1/2 and below 1.
@@ -450,7 +452,7 @@ class _Pilot(NamedTuple):
 
     @classmethod
     def of(cls, pilot: object) -> _Pilot:
-        runs = check_items("pilot", pilot, what="two runs")
+        runs = check_items("pilot", pilot, what=f"two runs ({OF_ONE})")
         if len(runs) != 2:  # noqa: PLR2004 - baseline and current
             refuse("pilot", "a pair (baseline, current)", pilot)
         first, second = (_one_suite(f"pilot[{i}]", run) for i, run in enumerate(runs))
@@ -532,6 +534,9 @@ class _Pilot(NamedTuple):
         return design.variance * math.exp(-reach), design.variance * math.exp(reach)
 
 
+OF_ONE = "of one report: (report.for_model(a), report.for_model(b))"
+"""How two runs are made of a report of several models."""
+
 METRICS = "pass@1", "score", "query_correctness"
 """The metric of a run that says whether its tasks are solved."""
 
@@ -544,7 +549,7 @@ def _one_suite(name: str, run: object) -> Cases:
     found = [suites[key] for metric in METRICS for key in suites if key[0] == metric]
     if len(found) != 1:
         domain = "a mapping, or a report of one model in which tasks are solved or not"
-        refuse(name, domain, [model for _, model in suites])
+        refuse(name, f"{domain} ({OF_ONE})", [model for _, model in suites])
     return found[0]
 
 

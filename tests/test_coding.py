@@ -133,7 +133,9 @@ failed=0.5 -> TypeError: failed must be an integer >= 0, got 0.5
 passed=True, failed=2 -> InputError: failed must be 0 where passed is True, got 2
 warnings=True -> TypeError: warnings must be an integer >= 0, got True
 warnings=np.array([1, 2]) -> TypeError: warnings must be an integer >= 0, got array([1, 2])
-weights={"tests": 1} -> TypeError: weights must be a CodeWeights, got {'tests': 1}
+weights={"tests": 1}
+        -> TypeError: weights must be a CodeWeights, such as CodeWeights(compilation=0.4,
+        tests=0.5, clippy=0.1), got {'tests': 1}
 """)
 def test_errors(wrong: Refusal) -> None:
     """Each message names the parameter, its domain and the value it got."""
@@ -157,7 +159,7 @@ passed=["FAIL", "Passed"]
 passed=[1, 2.0] -> TypeError: passed[1] must be an integer >= 0, got 2.0
 passed=[1.0, 2.0] -> TypeError: passed[0] must be an integer >= 0, got 1.0
 failed=[0, -2] -> InputError: failed[1] must be an integer >= 0, got -2
-weights=None -> TypeError: weights must be a CodeWeights, got None
+weights=None -> TypeError: weights must be a CodeWeights, such as...
 """)
 def test_column_errors(wrong: Refusal) -> None:
     """A bad entry is named by its position."""

@@ -196,7 +196,9 @@ def test_pass_at_k_of_each_case_is_compared() -> None:
     assert result.suites["pass@3"].delta == plain.suite.delta
     assert result.suites["pass@3"].p_value == plain.suite.p_value
     short = r"^metrics\[0\] must be 'pass@1' to 'pass@4', as case 'a' of current has 4 attempts"
-    with pytest.raises(InputError, match=f"{short}, got 'pass@5'$"):
+    with pytest.raises(
+        InputError, match=rf"{short} \(2 of 2 have fewer than 5; make both reports"
+    ):
         compare_reports(code(a=[4] * 5), after, metrics=["pass@5"])
     two = code_report(
         CodeSample(case_id="a", model=model, compiled=True, passed=n)
@@ -305,12 +307,11 @@ def test_suites_are_named_by_what_there_are_several_of() -> None:
 
 
 @refusals("""
-() -> InputError: metrics must be a non-empty sequence of metrics, got ()
-"pass@1" -> TypeError: metrics must be a non-empty sequence of metrics, got 'pass@1'
+() -> InputError: metrics must be a non-empty sequence of metrics, such as ['pass@1'], got ()
+"pass@1" -> TypeError: metrics must be a non-empty sequence of metrics, such as ['pass@1'], got...
 [["pass@1"]] -> TypeError: metrics[0] must be a non-empty string, got ['pass@1']
 ["pass@1", "pass@2"]
-    -> InputError: metrics[1] must be 'pass@1', as case 'x' of baseline has 1 attempt, got
-    'pass@2'
+    -> InputError: metrics[1] must be 'pass@1', as case 'x' of baseline has 1 attempt (1 of 1...
 ["pass@0"]
     -> InputError: metrics[0] must be one of 'pass@1', 'code_score', or 'pass@k' for k
     attempts, such as 'pass@3', got 'pass@0'

@@ -130,7 +130,7 @@ latency_seconds=[float("inf"), None]
 input_tokens=[None, 1.5] -> TypeError: input_tokens[1] must be an integer >= 0, got 1.5
 output_tokens=[-1, 1] -> InputError: output_tokens[0] must be an integer >= 0, got -1
 k=() -> InputError: k must be a non-empty sequence of integers, got ()
-weights=3 -> TypeError: weights must be a CodeWeights, got 3
+weights=3 -> TypeError: weights must be a CodeWeights, such as CodeWeights(compilation...
 """)
 def test_column_errors(wrong: Refusal) -> None:
     """The column is named, and the row."""

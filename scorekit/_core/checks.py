@@ -181,6 +181,7 @@ def check_callable(name: str, value: object) -> None:
 
 
 _SEE = {
+    "CodeWeights": ", such as CodeWeights(compilation=0.4, tests=0.5, clippy=0.1)",
     "CodeSample": " (of a table: code_report_from_columns(**table))",
     "Executor": " of concurrent.futures",
     "ModelPrice": " (see PRICES)",

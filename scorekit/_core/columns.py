@@ -36,6 +36,9 @@ NOBODY_KNOWS = (
 )
 """What to do with a missing outcome where a result has no bounds."""
 
+OUTCOMES = "True or False, 1 or 0, or a count of tests"
+"""What a column of outcomes holds."""
+
 _RIGHT = frozenset(("correct", "ok", "pass", "passed", "resolved", "success", "true", "yes"))
 """Words that stand for True in columns of harnesses."""
 
@@ -205,9 +208,8 @@ def check_outcome_columns(
     import numpy as np
 
     array = column("passed", passed, "integers or booleans")
-    domain = "True or False, 1 or 0, or a count of tests"
-    refuse_words("passed", array, domain)
-    refuse_unknown("passed", array, domain)
+    refuse_words("passed", array, OUTCOMES)
+    refuse_unknown("passed", array, OUTCOMES)
     counts = check_count_column("failed", as_long(0 if failed is None else failed, length))
     for name, values in (("passed", array), ("failed", counts)):
         check_same_length(name, values.size, other, length)
@@ -216,6 +218,10 @@ def check_outcome_columns(
         items = array.tolist()
         flags = np.fromiter(map(is_flag, items), np.bool_, array.size)
         array = _objects(tuple(int(v) if is_flag(v) else v for v in items))
+    if array.dtype.kind == "f" and (shares := np.flatnonzero(array != np.floor(array))).size:
+        i = int(shares[0])
+        recipe = "of a share: passed= and failed= as counts; of a score: compare_reports"
+        refuse(f"passed[{i}]", f"{OUTCOMES} ({recipe})", float(array[i]), TypeError)
     if array.dtype != np.bool_:
         array = check_count_column("passed", array)
     several = np.flatnonzero(array > 1)
@@ -349,7 +355,9 @@ def refuse_words(name: str, array: NDArray[Any], domain: str) -> None:
     words = [value for value in values if isinstance(value, str)]
     if words:
         right = shown(next((word for word in words if word.lower() in _RIGHT), words[0]))
-        recipe = f"if {right} stands for True: [x == {right} for x in {name}]"
+        # what is missing is not wrong
+        test = f"x == {right}" + " if isinstance(x, str) else None" * any(map(is_missing, values))
+        recipe = f"if {right} stands for True: [{test} for x in {name}]"
         place = next(i for i, value in enumerate(values) if isinstance(value, str))
         refuse(f"{name}[{place}]", f"{domain} ({recipe})", words[0], TypeError)
 

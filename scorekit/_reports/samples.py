@@ -17,6 +17,7 @@ from scorekit._core.checks import (
     is_ordered,
 )
 from scorekit._core.columns import (
+    OUTCOMES,
     as_builtins,
     as_long,
     attempts_in,
@@ -25,8 +26,10 @@ from scorekit._core.columns import (
     check_id,
     check_outcome_columns,
     check_same_order,
+    column,
     numbered,
     numbered_ids,
+    refuse_words,
     split_missing,
 )
 from scorekit.coding import (
@@ -151,7 +154,7 @@ def from_columns(columns: dict[str, Any]) -> Samples:
     passed = columns["passed"]
     if columns["compiled"] is None:
         if passed is None:
-            refuse("compiled", "a column where passed is None", None)
+            refuse("passed", "a column, or a mapping from case, where compiled is None", None)
         columns["compiled"] = True
     made: dict[str, Any] = {"passed": np.zeros(n_samples, np.int64)}
     if passed is not None:
@@ -163,7 +166,9 @@ def from_columns(columns: dict[str, Any]) -> Samples:
 
 def _outcomes(columns: dict[str, Any], n_samples: int) -> dict[str, Any]:
     """Return the outcome of each sample; a row with a missing outcome is unknown as a whole."""
-    passed, unknown = split_missing("passed", as_long(columns["passed"], n_samples))
+    values = as_long(columns["passed"], n_samples)
+    refuse_words("passed", column("passed", values, "booleans"), OUTCOMES)  # with what is missing
+    passed, unknown = split_missing("passed", values)
     _same_long("passed", passed, n_samples)
     found: dict[str, Any] = {}
     undone = np.zeros(n_samples, np.bool_)

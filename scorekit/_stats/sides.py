@@ -142,7 +142,9 @@ class Side(ReportScores):
                 few = f"case {shown(cases.case_ids[short])} of {whose} has"
                 most = "'pass@1'" if n[short] == 1 else f"'pass@1' to 'pass@{n[short]}'"
                 owned = f"{n[short]} attempt{'' if n[short] == 1 else 's'}"
-                refuse(name, f"{most}, as {few} {owned}", metric)
+                others = f"{int((n < k).sum())} of {n.size} have fewer than {k}"
+                way_out = "make both reports without the cases where either has"
+                refuse(name, f"{most}, as {few} {owned} ({others}; {way_out})", metric)
             scores = score_each(n, cases.attempts.totals().astype(np.int64), k)
             suites[metric, model] = CaseScores(cases.case_ids, Attempts(scores, np.ones_like(n)))
             reaches = self.ends.get(("pass@1", model), {})
@@ -253,6 +255,11 @@ def read_side(name: str, run: object) -> Side:
         kind = run.get("kind")
         if isinstance(kind, str) and kind in _KINDS:
             refuse(name, f"a report, as {kind}.from_json(text) returns it", run, TypeError)
+        if name.endswith("]") and any(isinstance(value, str) for value in run.values()):
+            domain = (
+                "a mapping from case to score (of the rows of a table: code_report_from_columns)"
+            )
+            refuse(name, domain, run, TypeError)
         scores = read_mapping(name, by_id(f"a case of {name}", run), (0.0, 1.0))
     if scores is None:
         domain = A_RUN
