@@ -127,6 +127,8 @@ class ModelComparison(TableRecord):
     not compared."""
     n_unknown: int = 0
     """Attempts with unknown outcomes, which do not count."""
+    metric: str | None = None
+    """What was taken from reports; None where numbers were given."""
 
     def _sheet(self) -> Sheet:
         sure = level_of(next(iter(self.ranks.values())))
@@ -141,8 +143,6 @@ class ModelComparison(TableRecord):
             left_out += f", {self.n_unknown} {UNKNOWN} left out"
         if lost := [one_line(m, MAX_NAME) for m, n in self.n_tasks_by_model.items() if not n]:
             left_out += f", without {', '.join(lost)} (no known outcome)"
-        best = ", ".join(one_line(name, MAX_NAME) for name in self.best)
-        head = "may be the best" if len(self.best) > 1 else "the best"
         models = [
             {
                 "model": one_line(name, MAX_NAME),
@@ -164,7 +164,7 @@ class ModelComparison(TableRecord):
         specs = {"p": ".2g", "p (adjusted)": ".2g"}
         return Sheet(
             "ModelComparison",
-            f"{head}: {best} ({sure}, {counted(len(self.means), 'model')} over "
+            f"{self._said()} ({sure}, {counted(len(self.means), 'model')} over "
             f"{counted(n, 'task')}{left_out})",
             (
                 Table(rows=models),
@@ -179,6 +179,16 @@ class ModelComparison(TableRecord):
                 *([BOUNDED] if self.n_unknown else ()),
             ),
         )
+
+    def _said(self) -> str:
+        """Say which is the best, by how much it is ahead; or which may be."""
+        what = "" if self.metric is None else f" in {self.metric}"
+        best = ", ".join(one_line(name, MAX_NAME) for name in self.best)
+        if self.ranks[self.best[0]].high > 1.0:
+            return f"may be the best{what}: {best}"
+        ahead = self.pairs[0]
+        by = estimate(ahead.delta, ahead.interval, "+").partition(" ")[0]
+        return f"the best{what}: {best}, {by} against {one_line(ahead.second, MAX_NAME)}"
 
 
 MAX_NAME = 32
@@ -299,8 +309,8 @@ def compare_models(
     if metric is not None:
         check_text("metric", metric)
     limits = None if bounds is None else check_bounds(bounds)
-    runs, n_unknown, of_reports = _by_model(scores, metric, limits or (-MAX_VALUE, MAX_VALUE))
-    limits = (0.0, 1.0) if of_reports and limits is None else limits
+    runs, n_unknown, metric = _by_model(scores, metric, limits or (-MAX_VALUE, MAX_VALUE))
+    limits = (0.0, 1.0) if metric is not None and limits is None else limits
     models, table, n_left_out, equal = _read_scores(runs)
     if limits is None and not equal:
         domain = "the lowest and the highest score possible, as models have unequal attempts"
@@ -368,6 +378,7 @@ def compare_models(
         n_left_out=n_left_out,
         n_tasks_by_model=FrozenMapping({model: len(run) for model, run in runs.items()}),
         n_unknown=n_unknown,
+        metric=metric,
     )
 
 
@@ -379,23 +390,22 @@ _USUAL = ("pass@1", "query_correctness")
 
 def _by_model(
     scores: object, metric: str | None, bounds: tuple[float, float]
-) -> tuple[dict[str, CaseScores], int, bool]:
-    """Return known scores by model, how many outcomes are missing, and whether of reports."""
-    given = scores
+) -> tuple[dict[str, CaseScores], int, str | None]:
+    """Return known scores by model, how many outcomes are missing, and the metric of reports."""
+    given, taken = scores, None
     if isinstance(scores, Report):
-        return *_of_report("scores", scores, metric), True
+        return _of_report("scores", scores, metric)
     if is_ordered(scores):
         scores = _by_name(check_items("scores", scores, what="reports"))
     if not is_mapping(scores):
         domain = "a mapping from model to its scores by task, or reports of several models"
         refuse("scores", domain, given, TypeError)
     runs: dict[str, CaseScores] = {}
-    n_unknown, of_reports = 0, False
+    n_unknown = 0
     for model, run in by_id("a model of scores", scores).items():
         name = f"scores[{shown(model)}]"
         if isinstance(run, Report):
-            found, n = _of_report(name, run, metric)
-            of_reports = True
+            found, n, taken = _of_report(name, run, metric)
             if len(found) != 1:
                 refuse(name, "a report of one model", ", ".join(found))
         elif is_mapping(run):
@@ -407,7 +417,7 @@ def _by_model(
         n_unknown += n
     if len(runs) < 2:  # noqa: PLR2004 - to compare takes two
         refuse("scores", "a mapping of at least two models", len(runs))
-    return runs, n_unknown, of_reports
+    return runs, n_unknown, taken
 
 
 def _by_name(reports: Iterable[object]) -> dict[str, Report]:
@@ -420,8 +430,10 @@ def _by_name(reports: Iterable[object]) -> dict[str, Report]:
     return found
 
 
-def _of_report(name: str, report: Report, metric: str | None) -> tuple[dict[str, CaseScores], int]:
-    """Return the known scores of each model of a report, and how many are missing."""
+def _of_report(
+    name: str, report: Report, metric: str | None
+) -> tuple[dict[str, CaseScores], int, str]:
+    """Return the known scores of each model of a report, how many are missing, and the metric."""
     read = report.scores_by_case()
     if read is None:
         refuse(name, "a CodeReport or a SqlReport", report, TypeError)
@@ -436,7 +448,7 @@ def _of_report(name: str, report: Report, metric: str | None) -> tuple[dict[str,
             "a report of at least two models (compare_reports() takes two reports of one each)"
         )
         refuse(name, domain, ", ".join(found))
-    return found, n_unknown
+    return found, n_unknown, metric
 
 
 def _suites(read: ReportScores) -> dict[SuiteKey, None]:

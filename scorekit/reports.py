@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, ClassVar, TypeAlias, TypeVar, cast
@@ -310,6 +311,7 @@ class CodeReport(Report):
                     rows=[row_of(one) for one in self.models],
                     lines=lines if len(lines) > 1 else (),
                 ),
+                *self._notes(),
                 Table(
                     rows=_shown(self._failures(SHOWN), flags),
                     title=f"Worst of {n_wrong} cases with a wrong attempt",
@@ -330,6 +332,21 @@ class CodeReport(Report):
                 ),
             ),
         )
+
+    def _notes(self) -> Iterator[str]:
+        """Say what bounds are, and which pass@k models have at different tasks."""
+        table, n_models = self._table, len(self.models)
+        if any(one.unknown_bounds for one in self.models):
+            ks = {own.k for one in self.models for own in one.pass_at_k if own.left_out}
+            yield BOUNDS + SHORT * (max(ks, default=1) > 1)
+        for own in zip(*(one.pass_at_k for one in self.models), strict=True):
+            if n_models > 1 and any(one.left_out and one.score == one.score for one in own):
+                k = own[0].k
+                rows: list[int] = np.flatnonzero(table.attempts.sizes >= k).tolist()
+                n_models_of = Counter(table.case_ids[row] for row in rows)
+                n_common = list(n_models_of.values()).count(n_models)
+                if n_common < len(n_models_of):
+                    yield DIFFERENT_TASKS.format(k=k, common=counted(n_common, "task"))
 
     def _best(self) -> str:
         """Say of several models what `compare_models` does."""
@@ -443,6 +460,15 @@ class CodeReport(Report):
             for case_id, model, estimates, mean_score, n_samples, n_correct in self._table.rows()
         ]
 
+
+BOUNDS = "between: all missing outcomes failed, and all passed"
+SHORT = ", with pass@k 0 and 1 at tasks with fewer than k attempts"
+"""What the bounds of a rate are, and what those of pass@k are besides."""
+
+DIFFERENT_TASKS = (
+    "pass@{k} stands on different tasks for each model, {common} with {k} attempts of all; "
+    "compare it in a report of such tasks"
+)
 
 SHOWN = 5
 """Cases that the page of a report shows before it folds the rest."""

@@ -112,8 +112,8 @@ def test_a_model_of_which_nothing_is_known_is_reported() -> None:
     )
     lost, known = (report.for_model(name) for name in ("lost", "m"))
     assert str(lost) == (
-        "lost: pass@1 = nan [0, 1] (0 of 2 tasks, between 0 and 1) "
-        "(95 %, 0 attempts at 0 cases; 2 more of unknown outcome)"
+        "lost: pass@1 = unknown (0 of 2 tasks, between 0 and 1) (95 %, 0 attempts at 0 cases; 2 "
+        "more of unknown outcome)\nbetween: all missing outcomes failed, and all passed"
     )
     assert known.models[0].pass_at_k[0].score == 0.5
     for one in (report, lost):
@@ -139,7 +139,7 @@ def test_attempts_that_were_lost_leave_pass_at_k_unknown() -> None:
     for insufficient in ("drop", "nan"):
         given: dict[str, Any] = {"model": "m", "passed": lost, "insufficient": insufficient}
         report = scorekit.code_report_from_columns(k=(1, 3), **given)
-        assert str(report.models[0].pass_at_k[1]) == "pass@3 = nan [0, 1] (95 %, 0 of 4 tasks)"
+        assert str(report.models[0].pass_at_k[1]) == "pass@3 = unknown (95 %, 0 of 4 tasks)"
         assert report.models[0].unknown_bounds["pass@3"] == (1.0, 1.0)
     with pytest.raises(InputError, match=r"^k must be at most 3 for model 'm', whose cases have"):
         scorekit.code_report_from_columns(model="m", passed=lost, insufficient="drop", k=(1, 4))

@@ -8,6 +8,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+import attrs
 import numpy as np
 import pytest
 from hypothesis import given
@@ -436,13 +437,14 @@ def test_a_report_gives_its_models_and_cases() -> None:
         model: {f"t{i}": float(n == 2) for i, n in enumerate(column)}
         for model, column in columns.items()
     }
-    assert compare_models(report) == compare_models(right)
+    assert compare_models(report) == attrs.evolve(compare_models(right), metric="pass@1")
     assert compare_models(report).n_left_out == 1
     graded = {
         one.model: {c.case_id: c.scores for c in report.cases if c.model == one.model}
         for one in report.models
     }
-    assert compare_models(report, metric="code_score") == compare_models(graded)
+    found = attrs.evolve(compare_models(graded), metric="code_score")
+    assert compare_models(report, metric="code_score") == found
 
 
 def test_reports_that_do_not_fit_are_refused() -> None:
@@ -472,9 +474,10 @@ def test_reports_that_do_not_fit_are_refused() -> None:
 
 
 def test_a_notebook_shows_models_and_pairs() -> None:
-    """Not the bare fields: who may be the best, ranks, and what is known of each pair."""
+    """Not the bare fields: who is the best, by how much, ranks, and what is known of each pair."""
     page = compare_models(_report(**{"<a>": [2] * 9, "b": [0] * 8 + [2]}))._repr_html_()
-    assert ">the best: &lt;a&gt; (95 %, 2 models over 9 tasks)<" in page
+    best = ">the best in pass@1: &lt;a&gt;, +0.89 against b (95 %, 2 models over 9 tasks)<"
+    assert best in page
     assert ">[1,&nbsp;1]<" in page
     assert ">&lt;a&gt; - b<" in page
     assert ">better<" in page
@@ -503,7 +506,7 @@ def test_reports_of_one_model_each_are_compared() -> None:
         "large": {0: 1, 1: 1, 2: 1, 3: None},
         "small": {0: 0, 1: 1, 2: 0, 3: 1},
     }
-    assert compare_models(scores) == found
+    assert attrs.evolve(compare_models(scores), metric="query_correctness") == found
     assert compare_models({"large": reports[0], "small": reports[1]}) == found
     assert compare_models(reports, metric="query_correctness") == found
     by_column = compare_models(reports, metric="column_accuracy")

@@ -536,9 +536,24 @@ def test_each_number_says_what_it_stands_on() -> None:
     assert (first.n_tasks_used, first.n_tasks, fifth.n_tasks_used, fifth.n_tasks) == (3, 3, 1, 3)
     assert (fifth.interval.low, fifth.interval.high) == (0.0, 1.0)
     assert one.unknown_bounds["pass@5"] == (1 / 3, 1.0)
+    two = code_report_from_columns(
+        case_id=list("abab"),
+        model=list("mmoo"),
+        passed=[[1] * 5, [0], [1] * 5, [0] * 5],
+        k=(1, 5),
+        insufficient="drop",
+    )
     said = "1 of 3 tasks, between 0.33 and 1"
-    for text in (str(report), report.to_markdown(), report.to_latex(), report._repr_html_()):
-        assert said in text
+    bounds = (
+        "between: all missing outcomes failed, and all passed, with pass@k 0 and 1 at tasks with"
+    )
+    apart = (
+        "pass@5 stands on different tasks for each model, 1 task with 5 attempts of all; compare"
+    )
+    for drawn, words in ((report, said), (report, bounds), (two, bounds), (two, apart)):
+        for text in (str(drawn), drawn.to_markdown(), drawn.to_latex(), drawn._repr_html_()):
+            assert words in text
+    assert "stands on" not in str(report) + str(code_report(SUITE, k=(1, 3), insufficient="nan"))
     assert CodeReport.from_dict(json.loads(report.to_json())) == report
 
 

@@ -114,6 +114,8 @@ def test_latex() -> None:
         r"{}[b] &  & $-$0.5 \\",
         r"\bottomrule",
         r"\end{tabular}",
+        "",
+        "% - a note",
     ]
     assert latex.escaped("a\\b~^<>|`'{$#} -- -1") == (
         r"a\textbackslash{}b\textasciitilde{}\textasciicircum{}\textless{}\textgreater{}"

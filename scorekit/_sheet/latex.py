@@ -24,8 +24,10 @@ MINUS = re.compile(r"(?<![\w.])-(?=[\d.]|inf)")
 
 
 def render(sheet: Sheet) -> str:
-    """Return a tabular for each table, its title in a comment above it."""
-    return "\n\n".join(_table(table) for table in sheet.tables if table.in_words)
+    """Return a tabular for each table; its title and what else is said stand in comments."""
+    tables = [_table(table) for table in sheet.tables if table.in_words]
+    notes = [f"% {one_line(note)}" for note in sheet.notes] if tables else []
+    return "\n\n".join([*tables, *(["\n".join(notes)] if notes else [])])
 
 
 def escaped(text: str) -> str:

@@ -7,6 +7,7 @@ in the module of that name and nowhere else.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Literal, TypeAlias
 
@@ -43,7 +44,8 @@ class Scale:
     @classmethod
     def of(cls, value: float, interval: Any, scale: tuple[float, float] = (0.0, 1.0)) -> Scale:
         """Return the picture of a number with its interval, if there is one."""
-        return cls(value, None if interval is None else (interval.low, interval.high), scale)
+        ends = None if interval is None else (interval.low, interval.high)
+        return cls(None if math.isnan(value) else value, ends, scale)
 
 
 @attrs.frozen(kw_only=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeGuard
 
@@ -26,7 +27,9 @@ LONGEST = 10_000
 
 
 def number(value: float, spec: str = "") -> str:
-    """Return a number as text."""
+    """Return a number as text; NaN is what nobody knows."""
+    if math.isnan(value):
+        return "unknown"
     if spec:
         return format(value, spec)
     # thousands of dollars read better than 1.234e+04
@@ -35,7 +38,7 @@ def number(value: float, spec: str = "") -> str:
 
 def estimate(value: float, interval: Any = None, sign: str = "") -> str:
     """Return a number with its interval behind it, both with the decimals that this supports."""
-    if interval is None:
+    if interval is None or math.isnan(value):
         return number(value, f"{sign}.4g" if sign else "")
     low, high = interval.low, interval.high
     note = "" if interval.note is None else f" ({interval.note})"
