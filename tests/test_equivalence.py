@@ -20,6 +20,7 @@ from hypothesis import strategies as st
 from outcomes import present
 from refusals import Refusal, refusals
 from sqlglot import exp, parse_one
+from test_equivalence_pairs import pairs
 
 from scorekit import Counterexample, SqlEquivalence, sql_equivalence
 from scorekit._sql.prove.clauses import differing
@@ -76,21 +77,6 @@ def test_a_database_that_is_not_described_is_assumed_to_take_both(dialect: str) 
 # What hangs on a dialect.
 
 
-@pytest.mark.parametrize(("a", "b", "refuted_in", "not_in"), [
-    ("SELECT name FROM users WHERE city = 'x'", "SELECT name FROM users WHERE city = 'X'", ["sqlite", "postgres", "duckdb"], ["mysql", "tsql", None]),
-    ("SELECT age / 2 FROM users", "SELECT age / 2.0 FROM users", ["sqlite", "postgres"], ["mysql", "duckdb", None]),
-    ("SELECT age FROM users ORDER BY age LIMIT 1", "SELECT age FROM users ORDER BY age IS NULL, age LIMIT 1", ["sqlite", "mysql"], ["postgres", "duckdb", None]),
-    ("SELECT name FROM users WHERE name LIKE 'A'", "SELECT name FROM users WHERE name LIKE 'a'", ["postgres", "duckdb"], ["sqlite", "mysql", None]),
-    ("SELECT name || city FROM users", "SELECT city || name FROM users", ["sqlite", "postgres"], [None]),
-])  # fmt: skip
-def test_dialects_decide(
-    a: str, b: str, refuted_in: list[str | None], not_in: list[str | None]
-) -> None:
-    """A refutation holds in the dialect named, or in all of them if none is."""
-    for dialect in (*refuted_in, *not_in):
-        assert (decide(a, b, dialect=dialect).verdict == "refuted") is (dialect in refuted_in)
-
-
 @pytest.mark.parametrize(("a", "reason"), [
     ("SELECT EXTRACT(YEAR FROM name) FROM users", "a function of dates has text"),
     ("SELECT 1 FROM users WHERE name = 3", "values of different types are compared"),
@@ -118,41 +104,6 @@ def test_what_databases_convert_otherwise_is_unknown(expression: str) -> None:
     assert result.reason == "snowflake may convert between text and numbers otherwise"
 
 
-def test_division_by_zero_refutes_nothing() -> None:
-    """It is an error in PostgreSQL and NULL in SQLite: only SQLite tells these apart."""
-    pair = "SELECT 1 / 0 FROM users", "SELECT NULL FROM users"
-    assert decide(*pair, dialect="postgres").verdict == "unknown"
-    pair = "SELECT 1 / 0 FROM users", "SELECT 2 FROM users"
-    assert decide(*pair).verdict == "refuted"
-
-
-@pytest.mark.parametrize("operation", ["age % id", "id % age", "age / id", "id / age"])
-def test_what_is_computed_with_null_is_null(operation: str) -> None:
-    """In MySQL % and / are ours in the sandbox; only a row with NULL tells these apart."""
-    with_null = f"SELECT name FROM users WHERE id <> 0 AND age <> 0 OR {operation} IS NULL"
-    result = decide(
-        with_null, "SELECT name FROM users WHERE id <> 0 AND age <> 0", dialect="mysql"
-    )
-    assert result.verdict == "refuted"
-
-
-@pytest.mark.parametrize(("dialect", "expression", "value"), [
-    ("postgres", "-7 / 2", "-3"),
-    ("postgres", "7 / -2", "-3"),
-    ("postgres", "-7 / -2", "3"),
-    ("postgres", "7 / 2.0", "3.5"),
-    ("mysql", "7 / 2", "3.5"),
-    ("mysql", "-7 % 2", "-1"),
-    ("mysql", "7 % -2", "1"),
-])  # fmt: skip
-def test_integers_are_divided_towards_zero(dialect: str, expression: str, value: str) -> None:
-    """And the remainder has the sign of what is divided, as in PostgreSQL and MySQL."""
-    query = f"SELECT {expression}"
-    known = "proved" if dialect == "postgres" else "unknown"
-    assert decide(query, f"SELECT {value}", dialect=dialect).verdict == known
-    assert decide(query, f"SELECT -({value})", dialect=dialect).verdict == "refuted"
-
-
 def test_text_that_cannot_be_divided_ends_one_database_only() -> None:
     """It is an error in most databases; other rows may still tell the queries apart."""
     pair = "SELECT a / 2 FROM t", "SELECT a / 2 + 0 FROM t"
@@ -161,38 +112,6 @@ def test_text_that_cannot_be_divided_ends_one_database_only() -> None:
 
 
 # What is not determined.
-
-
-@pytest.mark.parametrize(("a", "b"), [
-    ("SELECT city FROM users GROUP BY city ORDER BY COUNT(*) LIMIT 1", "SELECT city FROM users GROUP BY city ORDER BY COUNT(*), city DESC LIMIT 1"),
-    ("SELECT age FROM users WHERE id = (SELECT uid FROM orders ORDER BY total LIMIT 1)", "SELECT age FROM users WHERE id = (SELECT uid FROM orders ORDER BY total, id LIMIT 1)"),
-    ("SELECT city, name FROM users GROUP BY city", "SELECT city, MIN(name) FROM users GROUP BY 1"),
-    ("SELECT name, age FROM users GROUP BY 1", "SELECT name, MAX(age) FROM users GROUP BY name"),
-    ("SELECT random()", "SELECT 1"),
-    ("SELECT date()", "SELECT '2021-06-05'"),
-    ("SELECT strftime('%Y', CURRENT_TIMESTAMP)", "SELECT '2030'"),
-    ("SELECT group_concat(name) FROM users", "SELECT group_concat(name) FROM (SELECT name FROM users ORDER BY age) q"),
-    ("SELECT rowid FROM users", "SELECT id FROM users"),
-    ("SELECT id, row_number() OVER (ORDER BY age) FROM users", "SELECT id, row_number() OVER (ORDER BY age, id) FROM users"),
-    ("SELECT * FROM users GROUP BY city", "SELECT * FROM users GROUP BY city, city"),
-])  # fmt: skip
-def test_what_no_database_determines_is_unknown(a: str, b: str) -> None:
-    """Either result may be the other's, on the databases where both are defined."""
-    assert decide(a, b).verdict == "unknown"
-
-
-@pytest.mark.parametrize(("a", "b"), [
-    ("SELECT age FROM users ORDER BY age LIMIT 1", "SELECT MAX(age) FROM users"),
-    ("SELECT name FROM users LIMIT 1", "SELECT name FROM users LIMIT 0"),
-    ("SELECT name, MAX(age) FROM users", "SELECT name, MIN(age) FROM users"),
-    ("SELECT age, COUNT(*) FROM users GROUP BY age", "SELECT age, 1 FROM users GROUP BY age"),
-    ("SELECT * FROM users GROUP BY city", "SELECT * FROM users"),
-    ("SELECT *, COUNT(*) FROM users GROUP BY id", "SELECT *, 2 FROM users GROUP BY id"),
-    ("SELECT u.* FROM users u JOIN orders o ON o.uid = u.id GROUP BY u.id", "SELECT u.*, o.* FROM users u JOIN orders o ON o.uid = u.id GROUP BY u.id"),
-])  # fmt: skip
-def test_what_is_determined_after_all_is_refuted(a: str, b: str) -> None:
-    """A LIMIT or an ungrouped column is no excuse where its result is the only one."""
-    assert decide(a, b).verdict == "refuted"
 
 
 # What equal means.
@@ -530,68 +449,6 @@ def test_the_callers_mistakes(wrong: Refusal) -> None:
 # What today's models write.
 
 
-@pytest.mark.parametrize(("dialect", "a", "b"), [
-    ("sqlite", "SELECT id, ROW_NUMBER() OVER (ORDER BY id) FROM users", "SELECT id, ROW_NUMBER() OVER (ORDER BY id DESC) FROM users"),
-    ("sqlite", "SELECT id, SUM(age) OVER (PARTITION BY city) FROM users", "SELECT id, SUM(age) OVER (PARTITION BY city ORDER BY id) FROM users"),
-    ("sqlite", "SELECT id, SUM(age) FILTER (WHERE age > 1) OVER () FROM users", "SELECT id, SUM(age) OVER () FROM users"),
-    ("sqlite", "SELECT id, SUM(age) OVER (ORDER BY id ROWS 1 PRECEDING) FROM users", "SELECT id, SUM(age) OVER (ORDER BY id ROWS 2 PRECEDING) FROM users"),
-    ("sqlite", "SELECT city, RANK() OVER (ORDER BY COUNT(*)) FROM users GROUP BY city", "SELECT city, RANK() OVER (ORDER BY COUNT(*) DESC) FROM users GROUP BY city"),
-    (None, "SELECT id, RANK() OVER (ORDER BY age) FROM users", "SELECT id, DENSE_RANK() OVER (ORDER BY age) FROM users"),
-    (None, "SELECT id FROM (SELECT id, ROW_NUMBER() OVER (PARTITION BY city ORDER BY id) AS n FROM users) AS d WHERE n = 1", "SELECT id FROM (SELECT id, ROW_NUMBER() OVER (PARTITION BY city ORDER BY id DESC) AS n FROM users) AS d WHERE n = 1"),
-    ("sqlite", "SELECT city FROM (SELECT city, name, MAX(age) FROM users GROUP BY city) WHERE name = 'x'", "SELECT city FROM users WHERE name = 'x'"),
-    ("sqlite", "SELECT DISTINCT city FROM users ORDER BY age LIMIT 1", "SELECT DISTINCT city FROM users ORDER BY age DESC LIMIT 1"),
-    ("postgres", "SELECT CAST(age AS FLOAT) / id FROM users", "SELECT age / id FROM users"),
-    ("mysql", "SELECT CAST(age AS DECIMAL(10, 2)) FROM users", "SELECT CAST(id AS DECIMAL(10, 2)) FROM users"),
-    ("postgres", "SELECT age::text FROM users", "SELECT name::text FROM users"),
-    ("postgres", "SELECT (age + 1)::int FROM users", "SELECT age::bigint FROM users"),
-    ("postgres", "SELECT d FROM e WHERE d > DATE '2020-01-01'", "SELECT d::date FROM e WHERE d >= CAST('2020-01-01' AS DATE)"),
-    ("postgres", "SELECT age FROM users ORDER BY age FETCH FIRST 3 ROWS ONLY", "SELECT age FROM users ORDER BY age FETCH FIRST ROW ONLY"),
-    (None, "SELECT id FROM users WHERE age IS DISTINCT FROM id", "SELECT id FROM users WHERE age <> id"),
-    ("mysql", "SELECT id FROM users WHERE age <=> NULL", "SELECT id FROM users WHERE age = NULL"),
-    ("postgres", "(SELECT age FROM users) UNION ALL (SELECT id FROM users)", "(SELECT age FROM users) UNION (SELECT id FROM users)"),
-    ("postgres", "(SELECT age FROM users ORDER BY age LIMIT 1) UNION ALL SELECT id FROM users", "(SELECT id FROM users) UNION ALL (SELECT id FROM users)"),
-    ("mysql", "SELECT id FROM k WHERE e = 'p'", "SELECT id FROM k WHERE e = 'q'"),
-])  # fmt: skip
-def test_the_sql_of_todays_models_is_tried_out(dialect: str | None, a: str, b: str) -> None:
-    """Window functions, casts and what dialects write otherwise end no refutation."""
-    schema = {
-        **SCHEMA,
-        "e": {"d": "date"},
-        "k": {"id": "int primary key", "e": "enum('p', 'q')"},
-        "users": {**SCHEMA["users"], "id": "int primary key"},
-    }
-    assert decide(a, b, dialect=dialect, schema=schema).verdict == "refuted"
-
-
-OF_GROUPS = [
-    # what a group is grouped by may be named by a query in it
-    ("SELECT u.id, (SELECT COUNT(*) FROM users v WHERE v.age = u.id) FROM users u GROUP BY u.id", "SELECT id, 1 FROM users", "refuted"),
-    ("SELECT u.id, (SELECT COUNT(*) FROM users v WHERE v.age = u.age) FROM users u GROUP BY u.id", "SELECT id, 1 FROM users", "unknown"),
-    ("SELECT city, (SELECT COUNT(*) FROM users v WHERE v.id < u.age) FROM users u GROUP BY 1", "SELECT city, 1 FROM users", "unknown"),
-    # a name that a table has too is its column in HAVING, an output else
-    ("SELECT age AS id, COUNT(*) FROM users GROUP BY city HAVING id > 1", "SELECT age AS id, COUNT(*) FROM users GROUP BY city HAVING age > 1", "refuted"),
-    ("SELECT age AS x, COUNT(*) FROM users GROUP BY city HAVING x > 1", "SELECT age, COUNT(*) FROM users GROUP BY city", "refuted"),
-    # groups by a place, a name or an expression
-    ("SELECT age % 2 AS p, COUNT(*) FROM users GROUP BY 1 HAVING p = 1", "SELECT age % 2, COUNT(*) FROM users GROUP BY age % 2", "refuted"),
-    ("SELECT age % 2 + 1, COUNT(*) FROM users GROUP BY age % 2", "SELECT age % 2, COUNT(*) FROM users GROUP BY age % 2", "refuted"),
-    ("SELECT DISTINCT id, age FROM users ORDER BY id + age LIMIT 1", "SELECT DISTINCT id, age FROM users ORDER BY id - age LIMIT 1", "refuted"),
-    # a query that names itself
-    ("WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r WHERE n < 5) SELECT n FROM r", "WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r WHERE n < 4) SELECT n FROM r", "refuted"),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize(("a", "b", "verdict"), OF_GROUPS, ids=range(len(OF_GROUPS)))
-@pytest.mark.parametrize("dialect", ["sqlite", None])
-def test_only_what_no_group_determines_is_not_tried_out(
-    dialect: str | None, a: str, b: str, verdict: str
-) -> None:
-    """Names mean in the sandbox what they mean in the tree."""
-    schema = {"users": {**SCHEMA["users"], "id": "int"}}
-    if dialect is None and "HAVING" in a:
-        verdict = "unknown"  # PostgreSQL has no names of outputs there, and MySQL prefers them
-    assert decide(a, b, dialect=dialect, schema=schema).verdict == verdict
-
-
 @pytest.mark.parametrize(("dialect", "a", "reason"), [
     ("sqlite", "SELECT id, RANK() OVER nope FROM users", "alias of Window is not known"),
     ("sqlite", "SELECT DISTINCT 1 FROM users ORDER BY age", "DISTINCT leaves open"),
@@ -618,70 +475,20 @@ def test_what_cannot_be_tried_out_says_why(dialect: str | None, a: str, reason: 
     assert reason in result.reason
 
 
-def test_rows_are_aimed_at_what_queries_compare_and_join() -> None:
-    """Pairs that differ where rows of several tables meet, or as many as a count says."""
-    schema = """
-        CREATE TABLE a (id int PRIMARY KEY, name text, born text);
-        CREATE TABLE b (a_id int REFERENCES a, c_id int REFERENCES c, PRIMARY KEY (a_id, c_id));
-        CREATE TABLE c (id int PRIMARY KEY, kind text, n int, d_id int NOT NULL REFERENCES d);
-        CREATE TABLE d (id int PRIMARY KEY, code text);
-        CREATE TABLE e (x int, y int); CREATE TABLE f (y int, z int); CREATE TABLE g (z int, w int)
-    """
-    joined = "a JOIN b ON a.id = b.a_id JOIN c ON c.id = b.c_id JOIN d ON d.id = c.d_id"
-    several = f"SELECT a.name FROM {joined} WHERE d.code = 'k' AND c.kind LIKE 'x%'"
-    counted = f"SELECT a.id FROM {joined} GROUP BY a.id HAVING COUNT(*)"
-    chained = "SELECT x FROM e JOIN f ON e.y = f.y JOIN g ON f.z = g.z WHERE w"
-    within = (
-        "SELECT id FROM a WHERE id IN (SELECT a_id FROM b WHERE c_id IN (SELECT id FROM c WHERE n"
-    )
-    pairs = [
-        (f"{several} AND a.name = 'u'", several),
-        (f"{several} AND c.n > 7", f"{several} AND c.n >= 7"),
-        (f"{counted} > 8", f"{counted} >= 8"),
-        (f"SELECT a.id FROM {joined} GROUP BY a.id HAVING SUM(c.n) = 90", f"SELECT a.id FROM {joined}"),
-        (f"{chained} > 90", f"{chained} >= 90"),
-        (f"{within} > 70))", f"{within} > 71))"),
-        ("WITH w AS (SELECT * FROM c WHERE n = 55) SELECT d.code FROM w JOIN d ON d.id = w.d_id", "SELECT code FROM d JOIN c ON 1 = 1"),
-        ("SELECT x FROM e NATURAL JOIN f WHERE z = 77", "SELECT x FROM e JOIN f USING (y)"),
-        ("SELECT id FROM a WHERE STRFTIME('%Y', born) = '1987'", "SELECT id FROM a WHERE STRFTIME('%Y', born) > '1987'"),
-        ("SELECT id FROM a WHERE SUBSTR(name, -1) = '4' AND LENGTH(name) = 7", "SELECT id FROM a WHERE LENGTH(name) = 7"),
-        (f"SELECT COUNT(DISTINCT a.id) FROM {joined}", f"SELECT COUNT(a.id) FROM {joined}"),
-        ("SELECT y FROM e INTERSECT SELECT y FROM f WHERE z = 66", "SELECT y FROM e INTERSECT SELECT y FROM f WHERE z = 67"),
-        ("SELECT id FROM c ORDER BY n LIMIT 5", "SELECT id FROM c ORDER BY n LIMIT 6"),
-    ]  # fmt: skip
-    for a, b in pairs:
-        assert decide(a, b, schema=schema).verdict == "refuted", (a, b)
-
-
 # Where a query is wrong.
 
-LOCATED = [
-    ("SELECT u.name FROM users AS u JOIN orders AS o ON u.id = o.uid WHERE o.total > 3", "SELECT p.name FROM users p JOIN orders q ON p.id = q.uid WHERE q.total > 4", ("WHERE",)),
-    ("SELECT city FROM users", "SELECT DISTINCT city FROM users", ("SELECT",)),
-    ("SELECT name FROM users", "SELECT name FROM users ORDER BY age LIMIT 1", ("ORDER BY", "LIMIT")),
-    ("SELECT id FROM users ORDER BY age LIMIT 2", "SELECT id FROM users ORDER BY age LIMIT 2 OFFSET 1", ("LIMIT",)),
-    ("SELECT city, COUNT(*) FROM users GROUP BY city ORDER BY COUNT(*)", "SELECT city, COUNT(*) AS n FROM users GROUP BY city ORDER BY n DESC", ("ORDER BY",)),
-    ("SELECT city, age FROM users ORDER BY 1", "SELECT city, age FROM users ORDER BY age", ("ORDER BY",)),
-    ("SELECT city FROM users GROUP BY city HAVING COUNT(*) > 1", "SELECT city FROM users GROUP BY city HAVING COUNT(*) > 2", ("HAVING",)),
-    ("SELECT COUNT(*) FROM users", "SELECT COUNT(*) FROM users GROUP BY city", ("GROUP BY",)),
-    ("WITH w AS (SELECT id FROM users) SELECT id FROM w", "WITH w AS (SELECT id FROM users WHERE id > 1) SELECT id FROM w", ("FROM",)),
-    ("SELECT u.id FROM users u WHERE EXISTS (SELECT 1 FROM orders u WHERE u.uid = 1)", "SELECT x.age FROM users x WHERE EXISTS (SELECT 1 FROM orders y WHERE y.uid = 1)", ("SELECT",)),
-    ("SELECT id FROM users WHERE age > 1", "SELECT uid FROM orders WHERE total > 1", ("SELECT", "FROM", "WHERE")),
-    ("SELECT id FROM users UNION SELECT 1", "SELECT id FROM users", ()),
-    ("SELECT id FROM users", "SELECT id FROM users QUALIFY ROW_NUMBER() OVER (ORDER BY id) = 1", ()),
-    ("SELECT id FROM users WHERE age > 1", "SELECT id FROM users WHERE 1 < age", ()),
-]  # fmt: skip
 
-
-@pytest.mark.parametrize(("a", "b", "clauses"), LOCATED)
-def test_the_clauses_in_which_a_query_is_wrong(a: str, b: str, clauses: tuple[str, ...]) -> None:
+@pytest.mark.parametrize(
+    ("clauses", "a", "b"), pairs("clauses in which a query is wrong", "differs")
+)
+def test_the_clauses_in_which_a_query_is_wrong(clauses: str, a: str, b: str) -> None:
     """The fewest that put it right; for a refuted pair, only when asked, kept in JSON."""
     found = decide(a, b, dialect="duckdb" if "QUALIFY" in b else "sqlite", locate=True)
-    assert found.differs_in == clauses
+    assert (", ".join(found.differs_in) or "nothing") == clauses
     assert decide(a, b).differs_in == ()
     assert SqlEquivalence.from_json(found.to_json()) == found
     line = str(found).partition("\n")[0]
-    assert line.endswith(f"differs in {', '.join(clauses)}") is bool(clauses)
+    assert line.endswith(f"differs in {clauses}") is bool(found.differs_in)
 
 
 @pytest.mark.parametrize(("exhausted", "n_asked"), [(True, 1), (False, 126)])

@@ -17,94 +17,6 @@ SCHEMA = {
 }  # fmt: skip
 COLLATED = "CREATE TABLE t (id INTEGER PRIMARY KEY, name TEXT COLLATE NOCASE); CREATE TABLE u (id INTEGER, name TEXT)"
 
-# Dialect, and two queries that differ on some database.
-DIFFERENT = [
-    # an aggregate that is folded away leaves a row for each row
-    ("sqlite", "SELECT COUNT(*) IS NULL FROM t", "SELECT 1 = 2 FROM t"),
-    ("sqlite", "SELECT CASE WHEN 1 = 1 THEN 0 ELSE COUNT(*) END FROM t", "SELECT 0 FROM t"),
-    ("sqlite", "SELECT 1 FROM t HAVING COUNT(*) > 0 OR 1 = 1", "SELECT 1 FROM t"),
-    ("sqlite", "SELECT x FROM t WHERE EXISTS (SELECT 1 FROM u HAVING COUNT(*) IS NOT NULL)", "SELECT x FROM t WHERE EXISTS (SELECT 1 FROM u)"),
-    # a branch that is never taken has a part in the type of the whole
-    ("sqlite", "SELECT id FROM t WHERE (CASE WHEN 1 = 1 THEN x END) = '1'", "SELECT id FROM t WHERE x = '1'"),
-    ("postgres", "SELECT (CASE WHEN 1 = 1 THEN 1 ELSE 2.5 END) / 2", "SELECT 1 / 2"),
-    ("mysql", "SELECT AVG(x) FROM t GROUP BY id UNION ALL SELECT name FROM u", "SELECT x FROM t UNION ALL SELECT name FROM u"),
-    ("duckdb", "SELECT name FROM u UNION SELECT AVG(x) FROM t GROUP BY id", "SELECT x FROM t UNION SELECT name FROM u"),
-    # the columns of a union have a type of their own, for which some arms are converted
-    ("postgres", "SELECT v / 2 FROM (SELECT x AS v FROM t UNION ALL SELECT n FROM t) q", "SELECT x / 2 FROM t UNION ALL SELECT n / 2 FROM t"),
-    ("mysql", "SELECT v FROM (SELECT x AS v FROM t UNION ALL SELECT name FROM t) q WHERE v = '01'", "SELECT x FROM t WHERE x = '01' UNION ALL SELECT name FROM t WHERE name = '01'"),
-    ("duckdb", "(SELECT x FROM t UNION ALL SELECT n FROM t) UNION ALL SELECT name FROM t", "SELECT x FROM t UNION ALL SELECT n FROM t UNION ALL SELECT name FROM t"),
-    ("duckdb", "SELECT MAX(v) FROM (SELECT MAX(x) AS v FROM t GROUP BY y UNION ALL SELECT MAX(name) FROM t) q", "SELECT MAX(v) FROM (SELECT x AS v FROM t UNION ALL SELECT name FROM t) q"),
-    ("sqlite", "SELECT v FROM (SELECT x + 0 AS v FROM t UNION ALL SELECT name FROM t) q WHERE v = 5", "SELECT v FROM (SELECT name AS v FROM t UNION ALL SELECT x + 0 FROM t) q WHERE v = 5"),
-    ("postgres", "SELECT COUNT(*) FROM t GROUP BY () HAVING 1 = 0", "SELECT COUNT(*) FROM t WHERE 1 = 0 GROUP BY ()"),
-    # a common table expression has one set of rows, however often it is named
-    ("postgres", "WITH c AS (SELECT random() AS r) SELECT a.r = b.r FROM c a, c b", "SELECT a.r = b.r FROM (SELECT random() AS r) a, (SELECT random() AS r) b"),
-    # functions tell equal values apart
-    ("mysql", "SELECT name, REPLACE(name, 'a', 'b') FROM t GROUP BY name", "SELECT DISTINCT name, REPLACE(name, 'a', 'b') FROM t"),
-    ("mysql", "SELECT name FROM t GROUP BY name HAVING REPLACE(name, 'a', 'b') = 'b'", "SELECT name FROM t WHERE REPLACE(name, 'a', 'b') = 'b' GROUP BY name"),
-    ("tsql", "SELECT * FROM (SELECT DISTINCT name FROM t) d WHERE REPLACE(name, 'a', 'b') = 'b'", "SELECT DISTINCT name FROM t WHERE REPLACE(name, 'a', 'b') = 'b'"),
-    ("sqlite", 'SELECT "any", CAST("any" AS TEXT) FROM t GROUP BY "any"', 'SELECT DISTINCT "any", CAST("any" AS TEXT) FROM t'),
-    # the parser gives both the same tree
-    ("sqlite", "SELECT id FROM t WHERE +x = '1'", "SELECT id FROM t WHERE x = '1'"),
-    (None, "SELECT id FROM t WHERE (x) = '1' AND +y = '2'", "SELECT id FROM t WHERE x = '1' AND y = '2'"),
-    ("sqlite", "SELECT CAST(name AS STRING) FROM t", "SELECT CAST(name AS TEXT) FROM t"),
-    ("sqlite", "SELECT CAST(name AS STRING), CAST(CAST(x AS TEXT) AS DECIMAL) FROM t", "SELECT CAST(name AS TEXT), CAST(CAST(x AS TEXT) AS DECIMAL) FROM t"),
-    ("sqlite", "SELECT MOD(n, 2) FROM t", "SELECT n % 2 FROM t"),
-    (None, "SELECT x = y IS NULL FROM t", "SELECT x = (y IS NULL) FROM t"),
-    # brackets that dialects set otherwise
-    ("sqlite", "SELECT x = y LIKE 1 FROM t", "SELECT x = (y LIKE 1) FROM t"),
-    ("sqlite", "SELECT x = y NOT IN (1) FROM t", "SELECT x = (y NOT IN (1)) FROM t"),
-    ("sqlite", "SELECT x = y BETWEEN 0 AND 1 FROM t", "SELECT x = (y BETWEEN 0 AND 1) FROM t"),
-    ("mysql", "SELECT x = y < 1 FROM t", "SELECT x = (y < 1) FROM t"),
-    ("sqlite", "SELECT x || y * 2 FROM t", "SELECT x || (y * 2) FROM t"),
-    ("mysql", "SELECT !x = y FROM t", "SELECT NOT x = y FROM t"),
-    # NaN is not equal to itself
-    ("trino", "SELECT 1 FROM (SELECT x AS a, x AS b FROM t) d WHERE a = b", "SELECT 1 FROM t WHERE x IS NOT NULL"),
-    ("trino", "SELECT id FROM t WHERE NOT f BETWEEN 1 AND 2", "SELECT id FROM t WHERE f < 1 OR f > 2"),
-    ("dune", "SELECT x FROM t WHERE NOT x < 1", "SELECT x FROM t WHERE x >= 1"),
-]  # fmt: skip
-
-# Dialect, and two queries that are equal.
-EQUAL = [
-    ("sqlite", "SELECT CAST(x AS DECIMAL) / 2 FROM t", "SELECT x / 2 FROM t"),
-    ("sqlite", "SELECT CAST(x AS DATE) FROM t", "SELECT x FROM t"),
-    ("sqlite", "SELECT MOD(n, 1) FROM t WHERE n BETWEEN 0 AND 2", "SELECT n - TRUNC(n) FROM t WHERE n BETWEEN 0 AND 2"),
-    # a value that is several rows is an error, or any of them
-    ("sqlite", "SELECT (SELECT x FROM u) FROM t", "SELECT (SELECT MIN(x) FROM u) FROM t"),
-    (None, "SELECT x FROM t WHERE x = (SELECT x FROM u)", "SELECT x FROM t WHERE x IN (SELECT x FROM u)"),
-    ("postgres", "SELECT x, (SELECT u.name FROM u WHERE u.x = t.x) FROM t", "SELECT x, (SELECT MIN(name) FROM u WHERE u.x = t.x) FROM t"),
-    ("postgres", "SELECT (SELECT x FROM u UNION ALL SELECT x FROM u) FROM t", "SELECT (SELECT MIN(x) FROM u) FROM t"),
-    ("sqlite", "SELECT id FROM t WHERE '1' = (SELECT x FROM u WHERE x = 1)", "SELECT id FROM t WHERE EXISTS (SELECT x FROM u WHERE x = 1)"),
-    # DISTINCT rows are not ordered by what was dropped and may have several values
-    ("sqlite", "SELECT DISTINCT x FROM t ORDER BY y", "SELECT x FROM t GROUP BY x ORDER BY MIN(y)"),
-    ("sqlite", "SELECT DISTINCT x FROM t ORDER BY y", "SELECT x FROM t GROUP BY x ORDER BY MAX(y)"),
-    # what other databases hold or compute otherwise
-    ("postgres", "SELECT id FROM t WHERE x > 2147483647", "SELECT id FROM t WHERE 1 = 0"),
-    ("mysql", "SELECT id FROM t WHERE name = 'a'", "SELECT id FROM t WHERE name = 'a '"),
-    ("oracle", "SELECT id FROM t WHERE name || NULL = name", "SELECT id FROM t WHERE name IS NOT NULL"),
-    (None, "SELECT id FROM t WHERE n + 0.1 + 0.2 = n + 0.3", "SELECT id FROM t WHERE n IS NOT NULL"),
-    ("postgres", "SELECT id FROM t WHERE n * 3 = 0.3", "SELECT id FROM t WHERE n = 0.1"),
-    ("sqlite", "SELECT id FROM t WHERE date('no' || 'w') > '2000-01-01'", "SELECT id FROM t WHERE 1 = 0"),
-    ("postgres", "SELECT name FROM t WHERE name LIKE 'a\\_b'", "SELECT name FROM t WHERE name = 'a_b'"),
-    ("duckdb", "SELECT * FROM u a JOIN u b USING (y)", "SELECT a.y, a.id, a.x, a.name, b.id, b.x, b.name FROM u a JOIN u b ON a.y = b.y"),
-    ("postgres", "SELECT SUM(s) / COUNT(s) FROM (SELECT SUM(x) AS s FROM t GROUP BY y) q", "SELECT AVG(s) FROM (SELECT SUM(x) AS s FROM t GROUP BY y) q"),
-    ("mysql", "SELECT id, -x AS x FROM t ORDER BY x + 0 LIMIT 1", "SELECT id, -x FROM t ORDER BY -x LIMIT 1"),
-    ("postgres", "SELECT id FROM t WHERE 1 = x IN (1, 2)", "SELECT id FROM t WHERE 1 = (x IN (1, 2))"),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize(("dialect", "first", "second"), EQUAL)
-def test_equal_queries_are_not_refuted(dialect: str | None, first: str, second: str) -> None:
-    """A database on which the dialect itself shows no difference is no counterexample."""
-    for pair in ((first, second), (second, first)):
-        assert sql_equivalence(*pair, schema=SCHEMA, dialect=dialect).verdict != "refuted"
-
-
-@pytest.mark.parametrize(("dialect", "first", "second"), DIFFERENT)
-def test_different_queries_are_not_proved(dialect: str | None, first: str, second: str) -> None:
-    """A proof that one database contradicts is the one answer that must never come."""
-    for pair in ((first, second), (second, first)):
-        assert sql_equivalence(*pair, schema=SCHEMA, dialect=dialect).verdict != "proved"
-
 
 @pytest.mark.parametrize(
     ("first", "second"),
@@ -121,25 +33,6 @@ def test_a_collation_of_its_own_decides_nothing(first: str, second: str) -> None
         assert str(result) == "unknown: name is compared by a rule of its own"
     other = sql_equivalence("SELECT id FROM u", "SELECT u.id FROM u", schema=COLLATED)
     assert other.verdict == "proved"
-
-
-LINKED = """CREATE TABLE u (id INT PRIMARY KEY, x INT);
-CREATE TABLE t (id INT PRIMARY KEY, uid INT NOT NULL REFERENCES u (id), y INT, up INT,
-                FOREIGN KEY (y) REFERENCES u, FOREIGN KEY (up) REFERENCES t (id))"""
-
-
-@pytest.mark.parametrize(("first", "second", "verdict"), [
-    ("SELECT t.id FROM t JOIN u ON t.uid = u.id", "SELECT id FROM t", "proved"),
-    ("SELECT t.id FROM t JOIN u ON t.y = u.id", "SELECT id FROM t WHERE y > 0 OR y <= 0", "proved"),
-    ("SELECT t.id FROM t JOIN t p ON t.up = p.id", "SELECT id FROM t WHERE up > 0 OR up <= 0", "proved"),
-    ("SELECT t.id FROM t JOIN u ON t.y = u.id", "SELECT id FROM t", "refuted"),
-    ("SELECT t.id FROM t JOIN u ON t.uid = u.id WHERE x = 7", "SELECT id FROM t", "refuted"),
-    ("SELECT u.id FROM t JOIN u ON t.uid = u.id", "SELECT id FROM u", "refuted"),
-])  # fmt: skip
-def test_a_counterexample_keeps_foreign_keys(first: str, second: str, verdict: str) -> None:
-    """A row that points nowhere is no counterexample where the schema says that it cannot."""
-    result = sql_equivalence(first, second, schema=LINKED, dialect="postgres")
-    assert result.verdict == verdict
 
 
 @pytest.mark.parametrize("rule", [

@@ -1,0 +1,80 @@
+"""Pairs of queries with the verdict that they must get: a line of a file for each."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from scorekit import sql_equivalence
+
+VERDICTS = {
+    "proved": {"proved"},
+    "refuted": {"refuted"},
+    "unknown": {"unknown"},
+    "unproved": {"refuted", "unknown"},
+    "unrefuted": {"proved", "unknown"},
+}
+
+
+class Pair(NamedTuple):
+    """Two queries of a set, and the verdict on them, behind which stand dialects or a step."""
+
+    set: str
+    schema: Any
+    verdict: str
+    about: str
+    first: str
+    second: str
+
+
+def _read() -> Iterator[Pair]:
+    name, schema = "", None
+    for line in (Path(__file__).parent / "data" / "pairs.txt").read_text().splitlines():
+        kind, _, text = line.partition(" ")
+        if kind == "=":
+            name = text
+        elif kind == "schema":
+            schema = json.loads(text) if text.startswith("{") else text
+        elif line and kind != "#":
+            head, _, queries = line.partition(": ")
+            verdict, _, about = head.partition(" ")
+            first, _, second = queries.partition(" ==> ")
+            yield Pair(name, schema, verdict, about, first, second)
+
+
+PAIRS = [*_read()]
+
+
+def pairs(name: str, verdict: str) -> list[tuple[str, ...]]:
+    """Return the pairs of a set with a verdict, each behind what it is about if that is said."""
+    found = (pair for pair in PAIRS if (pair.set, pair.verdict) == (name, verdict))
+    return [tuple(filter(None, pair[3:])) for pair in found]
+
+
+def _decided() -> Iterator[Any]:
+    """Yield pairs in a dialect: what needs many databases is quick in one of three, in turn."""
+    for i, pair in enumerate(pair for pair in PAIRS if pair.verdict in VERDICTS and pair.about):
+        names = pair.about.split()
+        for j, name in enumerate(names):
+            is_slow = len(names) > 2 and _n_databases(pair) > 1 and i % len(names) != j
+            marks = pytest.mark.slow if is_slow else ()
+            dialect = None if name == "any" else name
+            yield pytest.param(pair, dialect, marks=marks, id=f"{pair.set}-{i}-{name}")
+
+
+def _n_databases(pair: Pair) -> int:
+    return 1 if pair.verdict.endswith("proved") else 40
+
+
+@pytest.mark.parametrize(("pair", "dialect"), [*_decided()])
+def test_a_pair_gets_its_verdict(pair: Pair, dialect: str | None) -> None:
+    """Whichever query comes first; a proof, or that there is none, needs one database only."""
+    for a, b in ((pair.first, pair.second), (pair.second, pair.first)):
+        found = sql_equivalence(
+            a, b, schema=pair.schema, dialect=dialect, n_databases=_n_databases(pair)
+        )
+        assert found.verdict in VERDICTS[pair.verdict]
