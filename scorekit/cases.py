@@ -1207,6 +1207,9 @@ MAX_CHARS = 150
 MAX_LOCATED = 5
 """Groups of clauses that the failures of a report name, the most frequent first."""
 
+MANY_REPEATED, REPEATED_SHARE = 5, 0.1
+"""How many cases, and which share of all, repeat expected queries before a report says so."""
+
 MAX_KINDS = 3
 """Kinds of failures that a report's text names, the most frequent first."""
 
@@ -1305,9 +1308,16 @@ class SqlReport(Report):
             case_id, message = lacking[named[0][0]]
             lines.append(f"not scored, first {one_line(case_id, 60)}: {message}")
         said = Counter(said for case in self.cases for said in case.audit_notes)
-        return lines + [
-            f"audit of {n} references: {note}" for note, n in said.most_common(MAX_KINDS)
-        ]
+        lines += [f"audit of {n} references: {note}" for note, n in said.most_common(MAX_KINDS)]
+        expecting = [case for case in self.cases if case.accepted]
+        n_ids = len({case.case_id for case in expecting})
+        n = len({(case.accepted, case.input_digests.get("schema")) for case in expecting})
+        if n_ids - n >= max(MANY_REPEATED, REPEATED_SHARE * n_ids):
+            lines.append(
+                f"different expected queries: {n} for {n_ids} cases; give answers to one question "
+                "one case_id, or intervals are too narrow"
+            )
+        return lines
 
     def _decided(self) -> list[str]:
         """Return a line on what decided how many pairs, if any."""

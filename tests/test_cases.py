@@ -748,6 +748,16 @@ def test_a_report_of_cases_without_inputs_names_them() -> None:
     assert str(report).startswith("no metric has its inputs: a case needs expected, expected_tab")
 
 
+def test_a_report_says_where_few_questions_have_many_cases() -> None:
+    """Their answers depend on each other, and an id of its own for each hides that."""
+    cases = [
+        SqlCase(case_id=i, generated="SELECT 1", expected=f"SELECT {i % 7}") for i in range(12)
+    ]
+    said = "different expected queries: 7 for 12 cases; give answers to one question one case_id"
+    assert said in str(score_sql_cases(cases))
+    assert "different" not in str(score_sql_cases(cases[:11]))
+
+
 def test_a_report_without_a_judge_bounds_what_is_undecided() -> None:
     """The mean is over the five that are decided, the bounds are over all seven."""
     report = score_sql_cases(unjudged(*UNJUDGED))
