@@ -237,7 +237,7 @@ class _Tally(NamedTuple):
 def _counted(counts: Mapping[Any, Any], nominal: Mapping[str, float]) -> list[_Tally]:
     """Return how many cases of each level are correct, and of how many."""
     for level in counts:
-        _check_level("a key of levels", level, tuple(nominal))
+        check_level("a key of levels", level, tuple(nominal), "nominal")
     tallies = [_check_pair(f"levels[{level!r}]", counts.get(level, (0, 0))) for level in nominal]
     if not any(tally.n for tally in tallies):
         refuse("levels", "a mapping with at least one case", dict(counts))
@@ -270,14 +270,18 @@ def _codes(names: NDArray[Any], known: tuple[str, ...]) -> NDArray[np.intp]:
     stated = names.tolist()
     for i, name in enumerate(stated):
         if type(name) is not str or name not in positions:
-            _check_level(f"levels[{i}]", name, known)
+            check_level(f"levels[{i}]", name, known, "nominal")
     return np.fromiter(map(positions.__getitem__, stated), np.intp, len(stated))
 
 
-def _check_level(name: str, level: object, known: tuple[str, ...]) -> None:
+def check_level(name: str, level: object, known: tuple[str, ...], see: str = "") -> None:
+    """Refuse what is none of the *known* levels of confidence; numbers have their own function."""
     if not isinstance(level, str) or level not in known:
-        see = "nominal; for numbers calibration_error" if isinstance(level, Real) else "nominal"
-        domain = f"one of {', '.join(map(repr, known))} (see {see})"
+        hints = [f"see {see}"] if see else []
+        if isinstance(level, Real):
+            hints.append("for numbers calibration_error")
+        hint = f" ({'; '.join(hints)})" if hints else ""
+        domain = f"one of {', '.join(map(repr, known))}{hint}"
         refuse(name, domain, level, InputError if isinstance(level, str) else TypeError)
 
 
@@ -561,8 +565,9 @@ class CalibrationError(Record):
 
     def _line(self) -> str:
         ends = self.bias_interval
+        sure = "overconfident: " if ends.low > 0 else "underconfident: " if ends.high < 0 else ""
         return (
-            f"expected calibration error {rounded(self.score, ends.low, ends.high)}, "
+            f"{sure}expected calibration error {rounded(self.score, ends.low, ends.high)}, "
             f"bias {estimate(self.bias, ends, '+')} ({level_of(ends)}, "
             f"{counted(self.n_attempts, 'attempt')})"
         )

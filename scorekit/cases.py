@@ -77,7 +77,12 @@ from scorekit._sql.refute.engine import Engine, engine_name
 from scorekit._sql.schema import Keys, check_schema, frozen_keys, frozen_schema, schema_text
 from scorekit._stats.suites import nothing_of_others
 from scorekit.audits import QueryAudit, notes_of, query_audit, sections_of, unaudited
-from scorekit.calibration import DEFAULT_NOMINAL, ConfidenceCalibration, confidence_calibration
+from scorekit.calibration import (
+    DEFAULT_NOMINAL,
+    ConfidenceCalibration,
+    check_level,
+    confidence_calibration,
+)
 from scorekit.columns import ColumnAccuracy, column_accuracy
 from scorekit.correctness import (
     ROLES,
@@ -276,7 +281,7 @@ class SqlCase(Record):
             _check_texts("expected_tables", self.expected_tables)
         _check_texts("errors", self.errors, empty=True)
         if self.confidence is not None:
-            check_choice("confidence", self.confidence, tuple(DEFAULT_NOMINAL))
+            check_level("confidence", self.confidence, tuple(DEFAULT_NOMINAL))
         if self.schema is not None:
             check_schema(self.schema)
         if self.question is not None:
@@ -1097,7 +1102,8 @@ def sql_cases_from_columns(
         should_pass: Whether the validator ought to accept it.
         expected_safe: Whether it is safe, where that differs from *should_pass*.
         errors: Lists of the validator's messages.
-        confidence: What the model stated of itself: high, medium or low.
+        confidence: What the model stated of itself: high, medium or low. Numbers are what
+            `calibration_error` takes, beside the scores of the report.
         dialect: The dialect of each query, or one for all.
         schema: The tables of each, as text or as table -> column -> type, or one for all.
         question: What was asked.

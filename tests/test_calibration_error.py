@@ -210,6 +210,9 @@ def test_it_reads_on_one_line() -> None:
     """What `print` shows."""
     text = "expected calibration error 0.6, bias +0 [-0.9, +0.9] (95 %, 2 attempts)"
     assert str(calibration_error([0.6, 0.4], [0, 1])) == text
+    for confidence, how in ((0.9, "over"), (0.1, "under")):
+        result = calibration_error([confidence] * 40, [0, 1] * 20)
+        assert str(result).startswith(f"{how}confident: expected calibration error 0.40, ")
 
 
 def test_an_attempt_on_an_edge_of_mass_goes_above_it() -> None:

@@ -656,6 +656,7 @@ def test_reports_compare_metric_by_metric() -> None:
     syntax_valid=2 -> TypeError: syntax_valid must be True or False, got 2
     schema_valid="no" -> TypeError: schema_valid must be True or False, got 'no'
     confidence="sure" -> InputError: confidence must be one of 'high', 'medium', 'low', got 'sure'
+    confidence=0.84 -> TypeError: confidence must be one of 'high', 'medium', 'low' (for numbers calibration_error), got 0.84
     schema=3 -> TypeError: schema must be text or a mapping from table to column to type, got 3
     schema={"shop": {"users": {"id": "int"}}, "zoo": {"pets": {"id": "int"}}} -> TypeError: schema
       must be the tables of one database, table -> column -> type; of several pick one:
