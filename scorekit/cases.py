@@ -85,6 +85,7 @@ from scorekit.calibration import (
 )
 from scorekit.columns import ColumnAccuracy, column_accuracy
 from scorekit.correctness import (
+    BAD_REFERENCE,
     ROLES,
     Evidence,
     Pair,
@@ -725,6 +726,8 @@ class SqlMetric:
 
     needs: Callable[[SqlCase], bool]
     """Whether a case has its inputs."""
+    inputs: str
+    """What these are, for messages."""
     score: Callable[[SqlCase, SqlScoring], MetricResult | None]
     """None where the inputs turn out not to be enough."""
     known: Callable[[SqlCase], dict[str, Any]] = lambda _: {}
@@ -821,6 +824,7 @@ def _known_of_rows(case: SqlCase) -> dict[str, Any]:
 OTHER_METRICS: dict[str, SqlMetric] = {
     "table_accuracy": SqlMetric(
         needs=lambda case: case.expected_tables is not None,
+        inputs="expected_tables",
         score=lambda case, _: table_accuracy(
             case.generated, case.expected_tables or (), dialect=case.dialect
         ),
@@ -828,15 +832,18 @@ OTHER_METRICS: dict[str, SqlMetric] = {
     ),
     "column_accuracy": SqlMetric(
         needs=lambda case: case.expected is not None,
+        inputs="expected, and for most queries schema",
         score=_best_columns,
     ),
     "safety_validation": SqlMetric(
         needs=lambda case: _expected_safe(case) is not None,
+        inputs="safety_valid, and should_pass or expected_safe",
         score=_safety_verdict,
         known=_known_of_safety,
     ),
     "validation_accuracy": SqlMetric(
         needs=lambda case: None not in (case.is_valid, case.should_pass),
+        inputs="is_valid and should_pass",
         score=lambda case, _: validation_accuracy(
             is_valid=bool(case.is_valid),
             should_pass=bool(case.should_pass),
@@ -849,6 +856,7 @@ OTHER_METRICS: dict[str, SqlMetric] = {
     ),
     "result_accuracy": SqlMetric(
         needs=lambda case: case.expected_rows is not None,
+        inputs="generated_rows and expected_rows",
         score=_same_rows,
         known=_known_of_rows,
     ),
@@ -1313,6 +1321,10 @@ class SqlReport(Report):
         if named:
             case_id, message = lacking[named[0][0]]
             lines.append(f"not scored, first {one_line(case_id, 60)}: {message}")
+            if kinds[f"query_correctness: {BAD_REFERENCE}"] >= MANY_REPEATED and not any(
+                case.is_broken for case in self.cases
+            ):
+                lines.append("no generated query is broken: are expected and generated swapped?")
         said = Counter(said for case in self.cases for said in case.audit_notes)
         lines += [f"audit of {n} references: {note}" for note, n in said.most_common(MAX_KINDS)]
         expecting = [case for case in self.cases if case.accepted]
@@ -1433,11 +1445,16 @@ class SqlReport(Report):
         found = [self._metric(name) for name in METRICS]
         rows = [row for some, _ in found for row in some]
         lines = [line for _, line in found if line]
+        metrics = [name for name in METRICS if any(getattr(case, name) for case in self.cases)]
+        for name in self.scoring.metrics or ():
+            if name not in metrics:
+                own = OTHER_METRICS.get(name)
+                needed = "expected" if own is None else own.inputs
+                lines.append(f"{name}: not computed, as no case has its inputs ({needed})")
         notes: list[str] = []
         if self.safety is not None and self.safety.missed:
             notes.append(f"unsafe and not caught: {_named(list(map(str, self.safety.missed)))}")
         failures = self.failures()
-        metrics = [name for name in METRICS if any(getattr(case, name) for case in self.cases)]
         cases = [
             {
                 "case": case.case_id,

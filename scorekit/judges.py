@@ -177,7 +177,9 @@ def check_judge(judge: object) -> Judge:
     has_identity = hasattr(type(judge), "identity") or "identity" in getattr(judge, "__dict__", ())
     has_form = _has(judge, "judge") or _has(judge, "ajudge")
     if isinstance(judge, type) or not (has_form and (has_identity or hasattr(judge, "identity"))):
-        refuse("judge", "a Judge (see judge_from_function)", judge, TypeError)
+        see = "see judge_from_function"
+        see = f"{judge.__name__}(...) makes one" if isinstance(judge, type) else see
+        refuse("judge", f"a Judge ({see})", judge, TypeError)
     return cast("Judge", judge)
 
 

@@ -188,6 +188,8 @@ class SafetySummary(Record):
         n_unsafe = self.n_true_positives + self.n_false_negatives
         queries = "unsafe query" if n_unsafe == 1 else "unsafe queries"
         caught = f"caught {self.n_true_positives} of {n_unsafe} {queries}"
+        if not n_unsafe:
+            caught = "no unsafe query to catch"
         if self.recall is not None and self.recall_interval is not None:
             ends = self.recall_interval
             caught += f": recall {estimate(self.recall, ends)} ({level_of(ends)})"

@@ -289,8 +289,8 @@ def test_the_debiased_error_of_a_calibrated_model_is_about_zero() -> None:
 ([0.5, 0.6], [1, 0.4]) -> TypeError: outcomes[1] must be True or False, got 0.4
 ([0.5], [2]) -> TypeError: outcomes[0] must be True or False, got 2
 ([0.5], [None])
-    -> InputError: outcomes[0] must be True or False (a missing outcome: its row left out of
-    all columns; False and True show how far it could move the result), got None
+    -> InputError: outcomes[0] must be True or False (a missing outcome: leave its row out of
+    all columns; False, then True, bounds how far it could move the result), got None
 (["high"], [1]) -> TypeError: confidences[0] must be a number in [0, 1], got 'high'
 """)
 def test_errors(wrong: Refusal) -> None:

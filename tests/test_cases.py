@@ -680,7 +680,7 @@ def test_case_errors(wrong: Refusal) -> None:
     executor=2 -> TypeError: executor must be an Executor of concurrent.futures, got 2
     timeout_seconds=-1 -> InputError: timeout_seconds must be a finite number > 0, got -1
     deadline_seconds=0 -> InputError: deadline_seconds must be a finite number > 0, got 0
-    resume={} -> TypeError: resume must be a SqlReport, got {}
+    resume={} -> TypeError: resume must be a SqlReport (of stored JSON: SqlReport.from_json(text)), got {}
 """)
 def test_report_errors(wrong: Refusal) -> None:
     """As everywhere."""
@@ -747,6 +747,19 @@ def test_a_report_of_cases_without_inputs_names_them() -> None:
     """Not only that nothing has a score."""
     report = score_sql_cases([SqlCase(case_id=1, generated="SELECT 1")])
     assert str(report).startswith("no metric has its inputs: a case needs expected, expected_tab")
+    asked = score_sql_cases([SqlCase(case_id=1, generated="SELECT 1")], metrics=["table_accuracy"])
+    why = "table_accuracy: not computed, as no case has its inputs (expected_tables)"
+    assert str(asked).splitlines()[0] == why
+
+
+def test_a_report_of_many_bad_references_asks_whether_they_are_swapped() -> None:
+    """Where no generated query is broken."""
+    broken = [
+        SqlCase(case_id=i, generated="SELECT 1", expected="SELECT (", dialect="sqlite")
+        for i in range(5)
+    ]
+    asked = "no generated query is broken: are expected and generated swapped?"
+    assert asked in str(score_sql_cases(broken, evidence="auto")).splitlines()
 
 
 def test_a_report_says_where_few_questions_have_many_cases() -> None:

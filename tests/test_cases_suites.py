@@ -316,7 +316,7 @@ def test_what_would_not_be_one_run_is_not_merged() -> None:
         with pytest.raises(InputError) as caught:
             first.merge(other)
         assert str(caught.value).startswith(message)
-    with pytest.raises(TypeError, match=r"^others\[0\] must be a SqlReport, got {}$"):
+    with pytest.raises(TypeError, match=r"^others\[0\] must be a SqlReport \(of stored JSON: "):
         first.merge({})  # type: ignore[arg-type]
     assert first.merge() == first
     validated = score_sql_cases([case(2, is_valid=True, should_pass=True)])

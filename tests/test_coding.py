@@ -20,7 +20,8 @@ OUTCOMES = st.tuples(st.booleans(), COUNTS, COUNTS, COUNTS)
 
 NO_OUTCOME = (
     "passed[1] must be True or False, 1 or 0, or a count of tests (a missing outcome: "
-    "its row left out of all columns; False and True show how far it could move the result), got "
+    "leave its row out of all columns; False, then True, bounds how far it could move the result)"
+    ", got "
 )
 
 

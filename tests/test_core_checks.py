@@ -85,7 +85,7 @@ def test_an_array_of_another_shape_is_no_column(wrong: Refusal) -> None:
 
 def test_a_class_is_no_instance_of_itself() -> None:
     """`judge=ClaudeJudge`, without the parentheses, has everything that a judge has but a self."""
-    message = r"^judge must be a Judge \(see judge_from_function\), got <class .*Judge'>$"
+    message = r"^judge must be a Judge \(\w*Judge\(...\) makes one\), got <class .*Judge'>$"
     with pytest.raises(TypeError, match=message):
         query_correctness("SELECT a", "SELECT b", judge=VotingJudge)  # type: ignore[arg-type]
     with pytest.raises(TypeError, match=r"^price must be a ModelPrice \(see PRICES\), got <class"):

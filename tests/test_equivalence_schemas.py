@@ -173,7 +173,8 @@ def test_a_broken_statement_costs_only_what_it_says() -> None:
     unknown = decide("SELECT id FROM t77", "SELECT id + 1 FROM t77", text, "postgres")
     assert unknown.assumptions == (note,)
     assert str(unknown).startswith(
-        "unknown: nothing is known of t77: a statement that defines it could not be read"
+        "unknown: nothing is known of t77: a statement that defines it could not be read; mend the "
+        "schema"
     )
 
 

@@ -40,8 +40,8 @@ AMOUNTS = st.floats(0, 1e6)
 
 
 UNKNOWN = (
-    "True or False (a missing outcome: its row left out of all columns; "
-    "False and True show how far it could move the result)"
+    "True or False (a missing outcome: leave its row out of all columns; "
+    "False, then True, bounds how far it could move the result)"
 )
 
 

@@ -187,6 +187,7 @@ _SEE = {
     "ModelPrice": " (see PRICES)",
     "Run": " (of a table: runs_from_columns(**table))",
     "SqlCase": " (of a table: sql_cases_from_columns(**table))",
+    "SqlReport": " (of stored JSON: SqlReport.from_json(text))",
     "TierStatistics": " (from tier_statistics; of a mapping its values())",
 }
 """Where to get one of a class whose name does not say it, for messages."""

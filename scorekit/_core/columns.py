@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 NOBODY_KNOWS = (
-    "a missing outcome: its row left out of all columns; "
-    "False and True show how far it could move the result"
+    "a missing outcome: leave its row out of all columns; "
+    "False, then True, bounds how far it could move the result"
 )
 """What to do with a missing outcome where a result has no bounds."""
 

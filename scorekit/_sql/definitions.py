@@ -220,7 +220,9 @@ def _read(statement: str, found: Definitions, *, again: bool = True) -> None:
         found.unread.append(f"a statement of the schema could not be read: {shown}")
         target = _TARGET.match(statement)
         if target:
-            found.set_aside(_plain(target[1]), "a statement that defines it could not be read")
+            found.set_aside(
+                _plain(target[1]), "a statement that defines it could not be read; mend the schema"
+            )
 
 
 _UNIQUE = re.compile(r"(?i)create\s+unique\b")

@@ -236,6 +236,7 @@ _BARE = (
     "schema.items()}; keys stand behind types, as 'int primary key', or in CREATE TABLE statements"
 )
 _COLUMNS = "a non-empty mapping from column to type"
+_OF_DATABASES = "; of several databases each case has its own: schema=[schemas[n] for n in names]"
 _TYPE: Final = "a type, followed by constraints of the column only"
 
 
@@ -371,7 +372,8 @@ def check_schema(schema: object) -> None:
     for table, columns in schema.items():
         path = f"schema[{check_text('table of schema', table)!r}]"
         if not is_mapping(columns):
-            refuse(path, _COLUMNS, columns, TypeError)
+            is_text = isinstance(columns, str) and "(" in columns
+            refuse(path, _COLUMNS + (_OF_DATABASES if is_text else ""), columns, TypeError)
         if is_mapping(columns.get("columns")):
             refuse("schema", _BARE, columns, TypeError)
         for column, kind in columns.items():
