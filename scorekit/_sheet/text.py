@@ -78,12 +78,13 @@ def table_lines(table: Table) -> Iterator[str]:
         if table.size > len(table.first):
             yield f"{indent}and {table.size - len(table.first)} more"
     else:
-        for i, line in enumerate(table.lines[: len(table.first)]):
+        first = table.lines[: len(table.first)] if table.rows else table.lines
+        for i, line in enumerate(first):
             yield _line(line)
             if remarks := "; ".join(text for own in table.remarks[i : i + 1] for text in own):
                 yield f"{REMARK}{_line(remarks)}"
-        if len(table.lines) > len(table.first):
-            yield f"and {len(table.lines) - len(table.first)} more"
+        if len(table.lines) > len(first):
+            yield f"and {len(table.lines) - len(first)} more"
 
 
 def _columns(table: Table) -> Iterator[str]:
