@@ -80,7 +80,7 @@ MAX_SUITES = 6
 ONE_REPORT = "if attempts at a case are independent: copies of one answer fall together"
 """What is said where single cases of one report stop a job."""
 
-ALONE = ", as single cases of two models do not stop it"
+ALONE = ", as only the suites of two models count"
 """What is said where a case may have dropped, and the gate passes."""
 
 REMEDY = (
@@ -633,9 +633,9 @@ class Comparison(Report):
             n_cases = len(_labels(self.removed_cases))
             parts.append(counted(n_cases, "case", f" {self._without}"))
         said = ", ".join(parts)
-        passes = f"{said}; the gate passes{ALONE * self._two_models}"
+        passes = f"{said}; the default gate passes{ALONE * self._two_models}"
         compared = f"{one_line(self.current_name)} compared with {one_line(self.baseline_name)}"
-        return f"{f'the gate stops: {said}' if stops else passes} ({compared})"
+        return f"{f'the default gate stops: {said}' if stops else passes} ({compared})"
 
     def _closing(self) -> list[str | Counted]:
         lines: list[str | Counted] = []

@@ -397,7 +397,7 @@ def test_text() -> None:
     listed = "to_text(all=True) lists them"
     said = "95 %, paired t, p of a fall = 0.47 at 0.05 one-sided, 3 cases"
     opening = [
-        f"the gate stops: cannot see a loss: {few}, or {more}; {missing} ({sides})",
+        f"the default gate stops: cannot see a loss: {few}, or {more}; {missing} ({sides})",
         f"Suite: inconclusive, -0.02 [-1, +1.0] ({said})",
         f"       cannot see: {few}; holds for similar cases; {effect}",
     ]

@@ -221,7 +221,7 @@ def test_single_cases_of_two_models_do_not_stop_a_job() -> None:
     assert stops(two) == ""
     assert two.regressions
     assert two.regressions[0].adjusted_p_value == same.regressions[0].adjusted_p_value
-    note = "dropped significantly; the gate passes, as single cases of two models do not stop it"
+    note = "dropped significantly; the default gate passes, as only the suites of two models count"
     for text in (two.to_text(), two.to_markdown(), two._repr_html_()):
         assert f"40 cases {note} (b compared with a)" in text
         assert "Dropped significantly if attempts are independent, look at these first: 40" in text

@@ -167,7 +167,7 @@ def test_too_few_repeats_cannot_see(n_old: int, n_new: int) -> None:
         f'cannot see a loss: {why}\n  raise_for_regressions(cannot_see="pass") goes on all'
     )
     assert stops(result, cannot_see="pass") == ""
-    assert str(result).startswith(f"the gate stops: cannot see a loss: {why} (")
+    assert str(result).startswith(f"the default gate stops: cannot see a loss: {why} (")
     assert result.suite.cannot_see == why
 
 
@@ -384,7 +384,7 @@ def test_a_lost_case_of_a_stable_suite_is_never_silently_green(
     assert names.startswith("  fell: c0 in score (p = 5.4e-06, adjusted ")
     for words in ("make one a case", "repeat the suite", 'cannot_tell="pass"'):
         assert words in remedy
-    assert str(result).startswith(f"the gate stops: {head} (")
+    assert str(result).startswith(f"the default gate stops: {head} (")
     assert remedy.strip() in str(result)
     assert stops(result, cannot_tell="pass") == ""
     assert stops(result, on="suite") == ""
@@ -464,9 +464,9 @@ def test_a_margin_waits_for_all_cases() -> None:
 def test_the_first_line_says_what_the_gate_does(comparison: Comparison) -> None:
     """Its reasons are those of the error, whatever was compared."""
     first, reason = str(comparison).splitlines()[0], stops(comparison).partition("\n")[0]
-    assert first.startswith("the gate stops: ") == bool(reason)
+    assert first.startswith("the default gate stops: ") == bool(reason)
     assert reason in first
-    assert ("; the gate passes" in first) == (not reason)
+    assert ("; the default gate passes" in first) == (not reason)
 
 
 # Missing outcomes.
