@@ -201,6 +201,7 @@ class Record(Shown):
         for name, value in fields:
             part = f"{name}={_in_short(value)}, "
             said = value is not None and not (isinstance(value, Sized) and not len(value))
+            said = said and part != f"{name}=<{type(value).__name__}>, "
             if said and len(text) + len(part) <= SCREEN - len("...)"):
                 text += part
         return f"{text}...)"
@@ -302,6 +303,9 @@ def _in_short(value: object) -> str:
         return repr(shortened(value, SHORT))
     if isinstance(value, Sized):
         whole = repr(value) if len(value) <= MAX_SHOWN else ""
+        if not 0 < len(whole) <= SHORT and is_mapping(value):
+            name, one = next(iter(value.items()), ("", None))
+            whole = f"{{{name!r}: {one:.4g}, ...}}" if isinstance(one, float) else ""
         return whole if 0 < len(whole) <= SHORT else f"<{len(value)}>"
     return repr(value)
 

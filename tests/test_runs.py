@@ -513,6 +513,9 @@ def test_means_are_compared_over_common_tasks_that_weigh_the_same() -> None:
     interval = result.uplift_intervals["T1"]
     assert interval is not None
     assert interval.low <= 0.2 <= interval.high
+    many = cross_tier([attrs.evolve(base, tier_id=f"T{i}") for i in range(9)])
+    assert repr(many).startswith("CrossTier(baseline='T0', uplifts={'T1': 0, ...}, mean_up")
+    assert "n_runs=216, pass_rate_interval=<[0.86, 1]>" in repr(base)
     over, narrow = "uplifts and cost ratios over", "the same tasks in all tiers would narrow"
     shared, apart = str(result).splitlines()[-2:]
     assert shared == f"{over} tasks shared with T0, by task_id: T1 24, T2 12"
