@@ -758,9 +758,10 @@ def compare_reports(
     Args:
         baseline: The run to compare with: a `CodeReport`, a `SqlReport`, or a mapping from case to
             its score or to the scores of its attempts. Cases are strings or integers, and scores
-            lie in ``[0, 1]``: booleans count 0 and 1, None and NaN are unknown. Or a list of
-            several such runs of the same cases. Never take the best of several baselines: a gate
-            stopped 13 to 30 % of unchanged runs against the best of 5 to 20.
+            lie in ``[0, 1]``, higher being better: booleans count 0 and 1, None and NaN are
+            unknown. Or a list of several such runs of the same cases. Never take the best of
+            several baselines: a gate stopped 13 to 30 % of unchanged runs against the best of 5
+            to 20.
         current: The run to judge, of the same kind, or several.
         metrics: Which metrics to compare, by name; None for all that either side has. For a
             `CodeReport` ``"pass@3"`` and the like are possible too. The score of a case is then

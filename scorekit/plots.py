@@ -830,32 +830,27 @@ _Place = tuple[str, float, float, Interval, Interval]
 
 def _places(points: object) -> tuple[list[_Place], list[str], str, str]:
     """Return the places of what has costs, the names of what has none, and both labels."""
+    places: list[_Place] = []
+    unpriced: list[str] = []
     if not isinstance(points, CodeReport):
-        tiers = check_records("points", points, TierStatistics)
-        places = [
-            (
-                _known_of(tier.tier_id, tier.n_runs, costs=tier.n_costs),
-                tier.means["cost_usd"],
-                tier.means["composite_score"],
-                tier.cost_usd_interval,
-                tier.composite_interval,
-            )
-            for tier in tiers
-            if tier.cost_usd_interval is not None
-        ]
+        for tier in check_records("points", points, TierStatistics):
+            name, costs, around = tier.tier_id, tier.cost_usd_interval, tier.composite_interval
+            if costs is None:
+                unpriced.append(_label(name))
+                continue
+            means = tier.means["cost_usd"], tier.means["composite_score"]
+            name = _known_of(name, tier.n_runs, costs=tier.n_costs)
+            places.append((name, *means, costs, around))
         if not places:
             refuse("points", "a tier whose costs were measured", points)
-        unpriced = [_label(tier.tier_id) for tier in tiers if tier.cost_usd_interval is None]
         return places, unpriced, "Mean cost of a run (USD)", "Mean composite score"
-    places, unpriced = [], []
     for one in points.models:
         if one.mean_cost_usd is None or not one.n_samples:
             unpriced.append(_label(one.model))
             continue
         n = one.n_samples + one.n_unknown
-        name = _known_of(
-            one.model, n, costs=one.n_measured.get("cost_usd", n), outcomes=one.n_samples
-        )
+        n_costs = one.n_measured.get("cost_usd", n)
+        name = _known_of(one.model, n, costs=n_costs, outcomes=one.n_samples)
         quality, around = _quality(one)
         places.append((name, one.mean_cost_usd, quality, one.intervals["cost_usd"], around))
     if not places:
