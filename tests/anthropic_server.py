@@ -9,12 +9,38 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Awaitable, Callable
+from functools import partialmethod
 from typing import Any, Self
 from urllib.parse import parse_qsl
+
+from scorekit import JudgeRequest, SqlCase
 
 Faults = Callable[[dict[str, Any], int], str] | str
 
 USAGE = {"input_tokens": 700, "output_tokens": 120}
+BOMB = gzip.compress(b" " * 10_000_000)
+THOUGHT = {"type": "thinking", "thinking": "equivalent?", "signature": "s"}
+
+
+def text(text: object) -> dict[str, object]:
+    """Return a block of text."""
+    return {"type": "text", "text": text}
+
+
+def requests(n: int, first: int = 0) -> list[JudgeRequest]:
+    """Return different requests."""
+    return [
+        JudgeRequest(generated=f"SELECT {i} FROM t", expected="SELECT a FROM t")
+        for i in range(first, first + n)
+    ]
+
+
+def cases(n: int, first: int = 0) -> list[SqlCase]:
+    """Return different cases that only a judge can decide."""
+    return [
+        SqlCase(case_id=i, generated=f"SELECT {i} FROM t", expected="SELECT a FROM t")
+        for i in range(first, first + n)
+    ]
 
 
 class AnthropicServer:
@@ -194,17 +220,18 @@ class Batches:
             result: dict[str, Any] = {"type": type_}
             if type_ == "succeeded":
                 self.paid[name] += 1
-                text = json.dumps({"reasons": "r", "choice": "partial"})
                 result["message"] = {
                     "id": f"msg_{name}",
                     "model": request["params"]["model"],
-                    "content": [{"type": "text", "text": text}],
+                    "content": [text('{"reasons": "r", "choice": "partial"}')],
                     "stop_reason": "end_turn",
                     "usage": USAGE,
                 }
             elif type_ == "errored":
-                error = {"type": "api_error", "message": "odd"}
-                result["error"] = {"type": "error", "error": error}
+                result["error"] = {
+                    "type": "error",
+                    "error": {"type": "api_error", "message": "odd"},
+                }
             if type_ != "missing":
                 lines.append(json.dumps({"custom_id": name, "result": result}).encode())
         self.made[id_] = {"n": len(requests), "polls": 0, "lines": lines, "canceled": False}
@@ -220,11 +247,9 @@ class Batches:
             "expires_at": "2026-11-23T07:00:00Z",
             "processing_status": "ended" if ended else "in_progress",
             "request_counts": {
+                **dict.fromkeys(("errored", "canceled", "expired"), 0),
                 "processing": 0 if ended else batch["n"],
                 "succeeded": batch["n"] if ended else 0,
-                "errored": 0,
-                "canceled": 0,
-                "expired": 0,
             },
             "results_url": f"{self.server.url}/v1/messages/batches/{id_}/results",
         }
@@ -250,11 +275,8 @@ class Batches:
             ids = ids[ids.index(query["after_id"]) + 1 :]
         limit = min(int(query["limit"]), 2)  # so that there are pages
         data = [self._body(id_) for id_ in ids[:limit]]
-        page = {
-            "data": data,
-            "has_more": len(ids) > limit,
-            "last_id": ids[:limit][-1] if ids else None,
-        }
+        last = data[-1]["id"] if data else None
+        page = {"data": data, "has_more": len(ids) > limit, "last_id": last}
         reply.send(200, json.dumps(page).encode())
 
     def _results(self, reply: _Replies, id_: str, _: bytes, __: dict[str, str]) -> None:
@@ -302,164 +324,14 @@ class _Replies:
         }
         self.send(200, json.dumps({**message, **more}).encode())
 
-    def verdict(self, *verdicts: dict[str, Any], stop: str = "end_turn") -> None:
-        blocks = [{"type": "text", "text": json.dumps(verdict)} for verdict in verdicts]
-        self.message(blocks, stop)
+    def verdict(self, *verdicts: dict[str, Any]) -> None:
+        self.message([text(json.dumps(verdict)) for verdict in verdicts])
 
-    def equivalent(self) -> None:
-        self.verdict({"reasons": "Same rows.", "choice": "equivalent"})
-
-    def partial(self) -> None:
-        self.verdict({"reasons": "No filter.", "choice": "partial"})
-
-    def cookie(self) -> None:
-        self.more = {"set-cookie": "session=7; path=/"}
-        self.partial()
-
-    def incorrect(self) -> None:
-        self.verdict({"reasons": "Wrong table.", "choice": "incorrect"})
-
-    def choice(self, choice: str) -> None:
-        self.verdict({"reasons": "", "choice": choice})
-
-    def after_thinking(self) -> None:
-        thought = {"type": "thinking", "thinking": "equivalent?", "signature": "s"}
-        text = json.dumps({"reasons": "Thought.", "choice": "partial"})
-        self.message([thought, {"type": "text", "text": text}])
-
-    def long_prompt(self) -> None:
-        text = json.dumps({"reasons": "", "choice": "partial"})
-        usage = {"input_tokens": 100_001, "output_tokens": 1000}
-        self.message([{"type": "text", "text": text}], usage=usage)
-
-    def odd_usage(self) -> None:
-        text = json.dumps({"reasons": "", "choice": "partial"})
-        usage = {"input_tokens": "many", "output_tokens": -1, "server_tool_use": {"a": 1}}
-        self.message([{"type": "text", "text": text}], usage=usage, id=7, model=None)
-
-    def huge_usage(self) -> None:
-        text = json.dumps({"reasons": "", "choice": "partial"})
-        usage = {"input_tokens": 10**17, "output_tokens": 1}
-        self.message([{"type": "text", "text": text}], usage=usage)
-
-    def cached_prompt(self) -> None:
-        text = json.dumps({"reasons": "", "choice": "partial"})
-        usage = {**USAGE, "cache_read_input_tokens": 5}
-        self.message([{"type": "text", "text": text}], usage=usage)
-
-    def unsound_text(self) -> None:
-        self.verdict({"reasons": "nul \0 half \ud800", "choice": " equivalent "})
+    def partly(self, **more: Any) -> None:
+        self.message([text('{"reasons": "", "choice": "partial"}')], **more)
 
     def rate_limit(self, seconds: str = "0.05") -> None:
         self.send_error(429, "rate_limit_error", retry_after=seconds)
-
-    def rate_limit_mute(self) -> None:
-        self.send_error(429, "rate_limit_error")
-
-    def overloaded(self) -> None:
-        self.send_error(529, "overloaded_error")
-
-    def overloaded_with_200(self) -> None:
-        self.send_error(200, "overloaded_error")
-
-    def error_with_200(self) -> None:
-        self.send_error(200, "odd_error")
-
-    def untold_error(self) -> None:
-        self.send(200, b'{"type": "error", "error": null}')
-
-    async def late_error(self) -> None:
-        await asyncio.sleep(0.2)
-        self.send_error(500, "api_error")
-
-    def busy(self) -> None:
-        self.send_error(503, "api_error", retry_after="900")
-
-    def api_error(self) -> None:
-        self.send_error(500, "api_error")
-
-    def gateway(self) -> None:
-        self.send(502, b"<html>bad gateway</html>", content_type="text/html")
-
-    async def slow(self) -> None:
-        await asyncio.sleep(3600)
-
-    async def trickle(self) -> None:
-        self.writer.write(
-            b"HTTP/1.1 200 X\r\ncontent-type: application/json\r\ncontent-length: 9999\r\n\r\n"
-        )
-        while True:  # JSON may begin with any number of spaces
-            self.writer.write(b" ")
-            await self.writer.drain()
-            await asyncio.sleep(0.02)
-
-    async def reset(self) -> None:
-        self.writer.write(b'HTTP/1.1 200 X\r\ncontent-length: 5000\r\n\r\n{"id":"msg')
-        await self.writer.drain()
-        self.writer.transport.abort()
-        raise ConnectionResetError
-
-    def bad_json(self) -> None:
-        self.send(200, b'{"id": "msg_1", "content": [')
-
-    def deep_json(self) -> None:
-        self.send(200, b"[" * 200_000)
-
-    def bomb(self) -> None:
-        self.send(200, gzip.compress(b" " * 10_000_000), content_encoding="gzip")
-
-    async def endless(
-        self, status: int = 200, head: str = "", piece: bytes = b" " * 65536
-    ) -> None:
-        self.writer.write(
-            f"HTTP/1.1 {status} X\r\ncontent-length: 2000000000\r\n{head}\r\n".encode()
-        )
-        while True:  # until the other side hangs up
-            self.writer.write(piece)
-            await self.writer.drain()
-
-    async def endless_error(self) -> None:
-        await self.endless(500)
-
-    async def endless_bomb(self) -> None:
-        packed = gzip.compress(b" " * 10_000_000)
-        await self.endless(head="content-encoding: gzip\r\n", piece=packed)
-
-    def html(self) -> None:
-        self.send(200, b"<html>please log in</html>", content_type="text/html")
-
-    def no_message(self) -> None:
-        self.send(200, b'{"content": null}')
-
-    def unknown_choice(self) -> None:
-        self.verdict({"reasons": "", "choice": "Z"})
-
-    def missing_choice(self) -> None:
-        self.verdict({"reasons": ""})
-
-    def number_choice(self) -> None:
-        self.verdict({"reasons": "", "choice": 1})
-
-    def text_only(self) -> None:
-        self.message([{"type": "text", "text": "They are equivalent."}])
-
-    def not_an_object(self) -> None:
-        self.message([{"type": "text", "text": '"equivalent"'}])
-
-    def refusal(self) -> None:
-        self.message([], "refusal")
-
-    def empty(self) -> None:
-        self.message([])
-
-    def odd_blocks(self) -> None:
-        self.message(["equivalent", None, {"type": "text", "text": 5}])
-
-    def truncated(self) -> None:
-        self.message([{"type": "text", "text": '{"reasons": "half a'}], "max_tokens")
-
-    def authentication(self) -> None:
-        self.send_error(401, "authentication_error")
 
     def invalid_key(self, key: str) -> None:
         self.send_error(401, "authentication_error", f"invalid key {key}")
@@ -467,8 +339,11 @@ class _Replies:
     def busy_with(self, key: str) -> None:
         self.send_error(500, "api_error", f"key {key} has to wait", retry_after="0.01")
 
-    def reasons(self, text: str) -> None:
-        self.verdict({"reasons": text, "choice": "partial"})
+    def choice(self, choice: str) -> None:
+        self.verdict({"reasons": "", "choice": choice})
+
+    def reasons(self, reasons: str) -> None:
+        self.verdict({"reasons": reasons, "choice": "partial"})
 
     def firewall(self, status: str = "403") -> None:
         self.send(int(status), b"<html>blocked: 1=1</html>", content_type="text/html")
@@ -476,37 +351,89 @@ class _Replies:
     def redirect(self, where: str) -> None:
         self.send(307, b"", location=where)
 
-    def fenced(self) -> None:
-        text = '```json\n{"reasons": "f", "choice": "partial"}\n```\n'
-        self.message([{"type": "text", "text": text}])
+    def cookie(self) -> None:
+        self.more = {"set-cookie": "session=7; path=/"}
+        self.partly()
 
-    def permission(self) -> None:
-        self.send_error(403, "permission_error")
+    async def slow(self) -> None:
+        await asyncio.sleep(3600)
 
-    def invalid_request(self, words: str = "") -> None:
-        self.send_error(400, "invalid_request_error", words)
+    async def reset(self) -> None:
+        self.writer.write(b'HTTP/1.1 200 X\r\ncontent-length: 5000\r\n\r\n{"id":"msg')
+        await self.writer.drain()
+        self.writer.transport.abort()
+        raise ConnectionResetError
 
-    def unknown_model(self) -> None:
-        self.send_error(404, "not_found_error")
+    async def endless(
+        self, status: int = 200, head: str = "", piece: bytes = b" " * 65536, pause: float = 0.0
+    ) -> None:
+        self.writer.write(
+            f"HTTP/1.1 {status} X\r\ncontent-length: 2000000000\r\n{head}\r\n".encode()
+        )
+        while True:  # until the other side hangs up; JSON may begin with any number of spaces
+            self.writer.write(piece)
+            await self.writer.drain()
+            await asyncio.sleep(pause)
 
-    def payment(self) -> None:
-        self.send_error(402, "billing_error")
+    trickle = partialmethod(endless, piece=b" ", pause=0.02)
+    endless_error = partialmethod(endless, 500)
+    endless_bomb = partialmethod(endless, head="content-encoding: gzip\r\n", piece=BOMB)
+    bomb = partialmethod(send, 200, BOMB, content_encoding="gzip")
 
-    def too_large(self) -> None:
-        self.send_error(413, "request_too_large")
+    authentication = partialmethod(send_error, 401, "authentication_error")
+    payment = partialmethod(send_error, 402, "billing_error")
+    permission = partialmethod(send_error, 403, "permission_error")
+    unknown_model = partialmethod(send_error, 404, "not_found_error")
+    too_large = partialmethod(send_error, 413, "request_too_large")
+    invalid_request = partialmethod(send_error, 400, "invalid_request_error")
+    rate_limit_mute = partialmethod(send_error, 429, "rate_limit_error")
+    overloaded = partialmethod(send_error, 529, "overloaded_error")
+    overloaded_with_200 = partialmethod(send_error, 200, "overloaded_error")
+    error_with_200 = partialmethod(send_error, 200, "odd_error")
+    api_error = partialmethod(send_error, 500, "api_error")
+    busy = partialmethod(send_error, 503, "api_error", retry_after="900")
 
-    def two_choices(self) -> None:
-        text = '{"reasons": "", "choice": "equivalent", "choice": "incorrect"}'
-        self.message([{"type": "text", "text": text}])
+    untold_error = partialmethod(send, 200, b'{"type": "error", "error": null}')
+    gateway = partialmethod(send, 502, b"<html>bad gateway</html>", content_type="text/html")
+    html = partialmethod(send, 200, b"<html>please log in</html>", content_type="text/html")
+    teapot = partialmethod(send, 418, b"")
+    bad_json = partialmethod(send, 200, b'{"id": "msg_1", "content": [')
+    deep_json = partialmethod(send, 200, b"[" * 200_000)
+    no_message = partialmethod(send, 200, b'{"content": null}')
 
-    def teapot(self) -> None:
-        self.send(418, b"")
+    equivalent = partialmethod(verdict, {"reasons": "Same rows.", "choice": "equivalent"})
+    partial = partialmethod(reasons, "No filter.")
+    incorrect = partialmethod(verdict, {"reasons": "Wrong table.", "choice": "incorrect"})
+    unsound_text = partialmethod(
+        verdict, {"reasons": "nul \0 half \ud800", "choice": " equivalent "}
+    )
+    unknown_choice = partialmethod(choice, "Z")
+    missing_choice = partialmethod(verdict, {"reasons": ""})
+    number_choice = partialmethod(verdict, {"reasons": "", "choice": 1})
+    conflicting = partialmethod(verdict, {"choice": "incorrect"}, {"choice": "partial"})
+    agreeing = partialmethod(verdict, {"reasons": "a", "choice": "partial"}, {"choice": "partial"})
 
-    def conflicting(self) -> None:
-        self.verdict({"reasons": "", "choice": "incorrect"}, {"reasons": "", "choice": "partial"})
+    after_thinking = partialmethod(message, [THOUGHT, text('{"choice": "partial"}')])
+    fenced = partialmethod(
+        message, [text('```json\n{"reasons": "f", "choice": "partial"}\n```\n')]
+    )
+    two_choices = partialmethod(message, [text('{"choice": "equivalent", "choice": "incorrect"}')])
+    text_only = partialmethod(message, [text("They are equivalent.")])
+    not_an_object = partialmethod(message, [text('"equivalent"')])
+    odd_blocks = partialmethod(message, ["equivalent", None, text(5)])
+    refusal = partialmethod(message, [], "refusal")
+    empty = partialmethod(message, [])
+    truncated = partialmethod(message, [text('{"reasons": "half a')], "max_tokens")
 
-    def agreeing(self) -> None:
-        self.verdict({"reasons": "a", "choice": "partial"}, {"reasons": "b", "choice": "partial"})
+    long_prompt = partialmethod(partly, usage={"input_tokens": 100_001, "output_tokens": 1000})
+    huge_usage = partialmethod(partly, usage={"input_tokens": 10**17, "output_tokens": 1})
+    cached_prompt = partialmethod(partly, usage={**USAGE, "cache_read_input_tokens": 5})
+    odd_usage = partialmethod(
+        partly,
+        usage={"input_tokens": "many", "output_tokens": -1, "server_tool_use": {"a": 1}},
+        id=7,
+        model=None,
+    )
 
 
 class _Later(_Replies):
