@@ -507,6 +507,10 @@ GONE = "authentication_error: no more calls are made after: HTTP 401"
     ("faults", "outcomes"),
     [
         (["partial", "authentication"], ["verdict", "authentication_error: HTTP 401", GONE]),
+        (
+            ["invalid_request", "payment"],
+            [BAD, "billing_error: HTTP 402", "billing_error: no more"],
+        ),
         (["permission", "permission", "partial"] * 4, ["permission_error"] * 2 + ["verdict"]),
         (["unknown_model", "unknown_model", "partial"] * 4, ["not_found_error"] * 2 + ["verdict"]),
         (["invalid_request", "invalid_request", "partial"] * 4, [BAD, BAD, "verdict"]),

@@ -16,7 +16,8 @@ from typing import Any
 
 import anthropic_server
 import pytest
-from anthropic_server import AnthropicServer
+from anthropic_server import AnthropicServer, cases, requests
+from outcomes import failure, present
 
 from scorekit import (
     CachedJudge,
@@ -61,22 +62,6 @@ def judge_for(server: AnthropicServer, **options: Any) -> ClaudeJudge:
     return ClaudeJudge(api_key="k", base_url=server.url, batch=True, **options)
 
 
-def requests(n: int, first: int = 0) -> list[JudgeRequest]:
-    """Return different requests."""
-    return [
-        JudgeRequest(generated=f"SELECT {i}", expected="SELECT a FROM t")
-        for i in range(first, first + n)
-    ]
-
-
-def cases(n: int) -> list[SqlCase]:
-    """Return different cases."""
-    return [
-        SqlCase(case_id=f"q{i}", generated=f"SELECT {i}", expected="SELECT a FROM t")
-        for i in range(n)
-    ]
-
-
 def scores(answers: list[Verdict | Exception]) -> list[float | str]:
     """Return the scores, and the kinds of what failed."""
     return [
@@ -89,18 +74,12 @@ def test_a_batch_costs_half(server: AnthropicServer) -> None:
     """700 tokens at 2 USD and 120 at 10 USD a million are 0.0026 USD, in a batch 0.0013."""
     noted: list[tuple[int, int]] = []
     with judge_for(server) as judge:
-        answers = judge.judge_many(requests(3), progress=lambda *n: noted.append(n))
-    assert scores(answers) == [0.5] * 3
-    assert {a.cost_usd for a in answers if isinstance(a, Verdict)} == {0.0013}
-    assert {a.reasoning for a in answers if isinstance(a, Verdict)} == {"r"}
-    assert (noted[-1], server.batches.n_steps["create"]) == ((3, 3), 1)
-
-
-def test_an_empty_batch(server: AnthropicServer) -> None:
-    """Nothing is asked."""
-    with judge_for(server) as judge:
         assert judge.judge_many([]) == []
-    assert server.batches.n_steps.total() == 0
+        assert server.batches.n_steps.total() == 0
+        answers = judge.judge_many(requests(3), progress=lambda *n: noted.append(n))
+    found = {(a.score, a.cost_usd, a.reasoning) for a in answers if isinstance(a, Verdict)}
+    assert (len(answers), found) == (3, {(0.5, 0.0013, "r")})
+    assert (noted[-1], server.batches.n_steps["create"]) == ((3, 3), 1)
 
 
 def test_without_batches_each_is_asked_by_itself(server: AnthropicServer) -> None:
@@ -114,22 +93,19 @@ def test_without_batches_each_is_asked_by_itself(server: AnthropicServer) -> Non
 
 def test_a_report_asks_in_one_batch(server: AnthropicServer) -> None:
     """All undecided pairs at once; what is decided without a judge is not in it."""
+    two = ["SELECT a FROM t", "SELECT b FROM t"]
     items = [
         *cases(5),
         SqlCase(case_id="same", generated="SELECT 1", expected="SELECT 1"),
         SqlCase(case_id="broken", generated="SELECT (", expected="SELECT 1"),
         SqlCase(case_id="tables", generated="SELECT a FROM t", expected_tables=["t"]),
-        SqlCase(
-            case_id="two", generated="SELECT 0", expected=["SELECT a FROM t", "SELECT b FROM t"]
-        ),
+        SqlCase(case_id="two", generated="SELECT 0 FROM t", expected=two),
     ]
     noted: list[tuple[int, int | None]] = []
     with judge_for(server) as judge:
         report = score_sql_cases(items, judge=judge, progress=lambda *n: noted.append(n))
-    assert report.n_failed == 0
-    assert dict(report.n_by_method) == {"judge": 6, "identical": 1}
-    assert noted[-1] == (9, 9)
-    assert server.batches.n_steps["create"] == 1
+    assert (report.n_failed, dict(report.n_by_method)) == (0, {"judge": 6, "identical": 1})
+    assert (noted[-1], server.batches.n_steps["create"]) == ((9, 9), 1)
     assert sorted(server.batches.paid.values()) == [1] * 6  # one pair stands in two cases
 
 
@@ -137,17 +113,13 @@ def test_a_report_asks_in_one_batch(server: AnthropicServer) -> None:
     ("step", "fault"),
     [
         (step, fault)
-        for step in (
-            "create",
-            "create done",
-            "retrieve",
-            "retrieve done",
-            "results",
-            "results done",
-            "list",
-        )
+        for step in ("create", "retrieve", "results", "list")
         for fault in ("api_error", "reset", "rate_limit=0.01", "overloaded", "gateway")
-        if not (step.endswith("done") and fault in {"rate_limit=0.01", "overloaded"})
+    ]
+    + [
+        (f"{step} done", fault)
+        for step in ("create", "retrieve", "results")
+        for fault in ("api_error", "reset", "gateway")
     ],
 )
 def test_faults_of_every_step_cost_nothing(server: AnthropicServer, step: str, fault: str) -> None:
@@ -155,8 +127,7 @@ def test_faults_of_every_step_cost_nothing(server: AnthropicServer, step: str, f
     server.batches.fault = lambda which, n: fault if which == step and n <= 2 else None
     with judge_for(server) as judge:
         assert scores(judge.judge_many(requests(5))) == [0.5] * 5
-    assert set(server.batches.paid.values()) == {1}
-    assert len(server.batches.paid) == 5
+    assert sorted(server.batches.paid.values()) == [1] * 5
 
 
 @pytest.mark.parametrize("how", ["errored", "expired", "canceled", "missing"])
@@ -197,26 +168,19 @@ def test_results_are_matched_by_their_name(
     assert len(server.batches.made) == 1
 
 
-def test_results_that_are_no_messages(server: AnthropicServer) -> None:
-    """Failures of the instrument, asked about once more."""
-    server.batches.mangle = lambda lines: [
-        json.dumps(
-            {"custom_id": json.loads(line)["custom_id"], "result": {"type": "succeeded"}}
-        ).encode()
-        for line in lines
-    ]
-    with judge_for(server) as judge:
-        assert scores(judge.judge_many(requests(2))) == ["invalid_response"] * 2
-
-
-def test_results_without_end_are_cut_off(
+def test_results_that_are_no_messages(
     server: AnthropicServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As every other answer."""
+    """Failures of the instrument, asked about once more; what has no end is cut off."""
     monkeypatch.setattr(connection, "MAX_RESULTS", 10_000)
-    server.batches.mangle = lambda _: [b" " * 200_000]
+    odd = '{"custom_id": "%s", "result": {"type": "succeeded"}}'
     with judge_for(server) as judge:
-        assert scores(judge.judge_many(requests(1))) == ["invalid_response"]
+        server.batches.mangle = lambda lines: [
+            (odd % json.loads(line)["custom_id"]).encode() for line in lines
+        ]
+        assert scores(judge.judge_many(requests(2))) == ["invalid_response"] * 2
+        server.batches.mangle = lambda _: [b" " * 200_000]
+        assert scores(judge.judge_many(requests(1, 9))) == ["invalid_response"]
 
 
 def test_batches_are_split(server: AnthropicServer, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -235,10 +199,14 @@ def test_batches_are_split(server: AnthropicServer, monkeypatch: pytest.MonkeyPa
     assert set(server.batches.paid.values()) == {1}
 
 
-def test_the_budget_holds_in_batches(server: AnthropicServer) -> None:
-    """What does not fit is not asked."""
+def test_a_budget_is_not_exceeded_in_batches(server: AnthropicServer) -> None:
+    """What does not fit is not asked; where one question fits, they are ordered one by one."""
     with judge_for(server, max_calls=3) as judge:
         assert scores(judge.judge_many(requests(5))) == [0.5] * 3 + ["budget"] * 2
+    with judge_for(server, max_cost_usd=0.05) as judge:
+        answers = scores(judge.judge_many(requests(40, 10)))
+        assert 0.02 < (judge.usage.cost_usd or 0) <= 0.05
+    assert answers.count("budget") == 40 - (server.batches.paid.total() - 3)
 
 
 def test_the_budget_is_spent_in_several_batches(server: AnthropicServer) -> None:
@@ -263,14 +231,6 @@ def test_a_budget_holds_where_later_answers_cost_more(
         answers = scores(judge.judge_many(requests(400, 400)))
         assert 0.60 < (judge.usage.cost_usd or 0) <= 0.65
     assert answers.count("budget") == 400 - (server.batches.paid.total() - 100)
-
-
-def test_a_budget_is_not_exceeded_in_batches(server: AnthropicServer) -> None:
-    """Where one question fits at its highest cost, they are ordered one by one."""
-    with judge_for(server, max_cost_usd=0.05) as judge:
-        answers = scores(judge.judge_many(requests(40)))
-        assert 0.02 < (judge.usage.cost_usd or 0) <= 0.05
-    assert answers.count("budget") == 40 - server.batches.paid.total()
 
 
 def test_a_download_that_never_begins_has_a_time_limit(
@@ -336,24 +296,22 @@ def test_a_service_that_stays_away_fails_in_the_end(server: AnthropicServer) -> 
     assert set(server.batches.paid.values()) == {1}
 
 
-def test_a_batch_that_the_service_does_not_know_is_asked_anew(
-    server: AnthropicServer, tmp_path: Path
-) -> None:
-    """Results are kept for a month, notes as well."""
-    with judge_for(server) as judge, CachedJudge(judge, directory=tmp_path / "c") as cached:
-        ids = [batch._id_of(judge.identity, request) for request in requests(3)]
-        notes = journal.Journal(TextStore(tmp_path / "c"))
-        notes.write("old", {"ids": ids, "batch": "msgbatch_gone", "after": None})
-        assert scores(cached.judge_many(requests(3))) == [0.5] * 3
-        assert notes.notes() == {}
-
-
 def noted(directory: Path, judge: ClaudeJudge, n: int, **fields: Any) -> journal.Journal:
     """Note that *n* requests are to be asked."""
     ids = [batch._id_of(judge.identity, request) for request in requests(n)]
     notes = journal.Journal(TextStore(directory))
     notes.write("x", {"ids": ids, "batch": None, "after": None, **fields})
     return notes
+
+
+def test_a_batch_that_the_service_does_not_know_is_asked_anew(
+    server: AnthropicServer, tmp_path: Path
+) -> None:
+    """Results are kept for a month, notes as well."""
+    with judge_for(server) as judge, CachedJudge(judge, directory=tmp_path / "c") as cached:
+        notes = noted(tmp_path / "c", judge, 3, batch="msgbatch_gone")
+        assert scores(cached.judge_many(requests(3))) == [0.5] * 3
+        assert notes.notes() == {}
 
 
 @pytest.mark.parametrize("after", [None, "msgbatch_1"])
@@ -516,21 +474,13 @@ class Many:
 
 
 def test_any_judge_may_take_many() -> None:
-    """Scores will do; failures stand in their place."""
+    """Scores will do; failures stand in their place; a cache in memory asks for many, too."""
     judge = Many(lambda asked: [1.0, ValueError("no"), 0.7][: len(asked)])
     report = score_sql_cases(cases(3), judge=judge)
-    found = [score.query_correctness for score in report.cases]
-    kinds = [
-        result.error.kind for result in found if result is not None and result.error is not None
-    ]
-    assert (found[0] is not None and found[0].score, kinds) == (
-        1.0,
-        ["judge_failure", "invalid_response"],
-    )
-
-
-def test_a_cache_in_memory_asks_for_many() -> None:
-    """There is nowhere to note what is ordered."""
+    first, *others = (present(score.query_correctness) for score in report.cases)
+    assert first.score == 1.0
+    kinds = ["instrument: judge_failure", "instrument: invalid_response"]
+    assert [failure(result.error) for result in others] == kinds
     kept = CachedJudge(Many(lambda asked: [0.5] * len(asked)))
     assert scores(kept.judge_many(requests(2))) == [0.5] * 2
 
@@ -544,19 +494,15 @@ def test_many_answers_that_are_no_answers(answer: Any) -> None:
 
 def test_several_accepted_queries_the_best_counts() -> None:
     """A failure counts only where nothing else was equivalent."""
-    wanted = {"SELECT b FROM t": 0.5, "SELECT c FROM t": ValueError("x"), "SELECT d FROM t": 1.0}
+    b, c, d = (f"SELECT {name} FROM t" for name in "bcd")
+    wanted = {b: 0.5, c: ValueError("x"), d: 1.0}
     judge = Many(lambda asked: [wanted[request.expected] for request in asked])
-    accepted = [
-        ["SELECT b FROM t", "SELECT d FROM t", "SELECT c FROM t"],
-        ["SELECT b FROM t", "SELECT c FROM t"],
-    ]
     items = [
-        SqlCase(case_id=f"{i}", generated="SELECT 1", expected=some)
-        for i, some in enumerate(accepted)
+        SqlCase(case_id=i, generated="SELECT 1", expected=accepted)
+        for i, accepted in enumerate([[b, d, c], [b, c]])
     ]
     report = score_sql_cases(items, judge=judge)
-    found = [score.query_correctness for score in report.cases]
-    assert [result is not None and result.score for result in found] == [1.0, 0.0]
+    assert [present(score.query_correctness).score for score in report.cases] == [1.0, 0.0]
     assert report.n_failed == 1
 
 
@@ -591,25 +537,21 @@ def _run(url: str, directory: Path, step: str | None, results: Any) -> None:
         results.put(scores(cached.judge_many(requests(7))))
 
 
-def begun(server: AnthropicServer, directory: Path, step: str | None, results: Any) -> Any:
-    """Start such a process."""
-    context = multiprocessing.get_context("fork")
-    process = context.Process(target=_run, args=(server.url, directory, step, results))
-    process.start()
-    return process
-
-
 def codes(
     server: AnthropicServer, directory: Path, step: str | None, results: Any, n: int = 1
 ) -> list[int | None]:
     """
-    Return how such processes ended, side by side.
+    Return how processes that ask ended, side by side.
 
     A fork of a process with threads may find a lock held for ever: then another one is started.
     """
+    context = multiprocessing.get_context("fork")
+    arguments = (server.url, directory, step, results)
     found: list[int | None] = []
     for _ in range(4):
-        started = [begun(server, directory, step, results) for _ in range(n - len(found))]
+        started = [context.Process(target=_run, args=arguments) for _ in range(n - len(found))]
+        for process in started:
+            process.start()
         for process in started:
             process.join(25)
             if process.exitcode is None:
@@ -639,14 +581,11 @@ def forking(test: Any) -> Any:
 @pytest.mark.parametrize(
     "step",
     [
-        "before the intent",
-        "after the intent",
-        "before the id",
-        "after the id",
-        "while reading",
-        "before keeping",
-        "after keeping",
-    ],
+        f"{when} {what}"
+        for when in ("before", "after")
+        for what in ("the intent", "the id", "keeping")
+    ]
+    + ["while reading"],
 )
 def test_a_process_that_dies_loses_nothing_and_pays_nothing_twice(
     server: AnthropicServer, tmp_path: Path, step: str, results: Any
@@ -723,7 +662,8 @@ def test_a_run_that_reaches_its_deadline_cancels_the_batch(server: AnthropicServ
     server.batches.n_polls = 10**9
     with judge_for(server) as judge:
         report = score_sql_cases(cases(4), judge=judge, deadline_seconds=0.5)
-        assert {score.query_correctness.error.kind for score in report.cases} == {"deadline"}  # type: ignore[union-attr]
+        errors = {present(score.query_correctness).error for score in report.cases}
+        assert {present(error).kind for error in errors} == {"deadline"}
         server.batches.n_polls = 0  # on a busy machine the first run may have ordered nothing
         report = score_sql_cases(cases(4), judge=judge, resume=report)
     assert report.n_failed == 0
