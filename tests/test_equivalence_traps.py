@@ -48,50 +48,6 @@ def test_rows_that_must_pass_what_cannot_be_checked_are_not_made_up(rule: str) -
     assert str(result) == "unknown: rows of t must pass a check that is not looked into"
 
 
-@pytest.mark.parametrize("kind", ["INT UNSIGNED", "BIGINT(20) UNSIGNED NOT NULL", "int  unsigned"])
-def test_what_is_unsigned_is_never_negative(kind: str) -> None:
-    """Neither as DDL nor in a mapping; other numbers still are."""
-    pair = "SELECT x FROM t WHERE x >= 0", "SELECT x FROM t WHERE x IS NOT NULL"
-    for schema in (f"CREATE TABLE t (x {kind})", {"t": {"x": kind}}):
-        assert sql_equivalence(*pair, schema=schema, dialect="mysql").verdict == "proved"
-    assert sql_equivalence(*pair, schema={"t": {"x": "int"}}, dialect="mysql").verdict == "refuted"
-
-
-@pytest.mark.parametrize("kind", ["string", "STRING NOT NULL", "uuid", "name"])
-@pytest.mark.parametrize("dialect", [None, "sqlite"])
-def test_only_some_names_of_text_types_keep_texts(kind: str, dialect: str | None) -> None:
-    """To SQLite STRING is a number, so that ``'1.0' = 1`` and ``1 = '1'``, but no text is both."""
-    chain = "SELECT t.a FROM t, u, v WHERE t.a = u.b AND u.b = v.c"
-    tables = f"CREATE TABLE t (a TEXT); CREATE TABLE u (b {kind}); CREATE TABLE v (c TEXT)"
-    result = sql_equivalence(chain, f"{chain} AND t.a = v.c", schema=tables, dialect=dialect)
-    assert result.verdict != "proved"
-    texts = tables.replace(kind, "VARCHAR(20)")
-    result = sql_equivalence(chain, f"{chain} AND t.a = v.c", schema=texts, dialect=dialect)
-    assert result.verdict == "proved"
-
-
-@pytest.mark.parametrize("dialect", [None, "sqlite", "postgres", "duckdb"])
-def test_a_table_may_have_the_name_of_an_operator(dialect: str | None) -> None:
-    """``MATCH`` is a table after FROM and JOIN, as in BIRD, and an operator elsewhere."""
-    schema = {"Match": {"a": "int"}, "t": {"a": "int"}}
-    for tables in ("Match m", "t JOIN Match m ON t.a = m.a"):
-        pair = (f"SELECT m.a FROM {tables} WHERE m.a > {number}" for number in (1, 2))
-        assert sql_equivalence(*pair, schema=schema, dialect=dialect).verdict == "refuted"
-    matched = "SELECT a FROM t WHERE a MATCH 1"
-    assert sql_equivalence(matched, "SELECT a FROM t", schema=schema).verdict == "unknown"
-
-
-@pytest.mark.parametrize("written", ["`Bob`", "[Bob]"])
-def test_only_double_quotes_hold_a_text_in_sqlite(written: str) -> None:
-    """A name in backticks or brackets that no table has is an error there."""
-    query = f"SELECT id FROM t WHERE name = {written}"
-    for other in ("'Bob'", "'Ann'"):
-        pair = query, query.replace(written, other)
-        assert sql_equivalence(*pair, schema=SCHEMA, dialect="sqlite").verdict == "unknown"
-    text = query.replace(written, '"Bob"'), query.replace(written, "'Bob'")
-    assert sql_equivalence(*text, schema=SCHEMA, dialect="sqlite").verdict == "proved"
-
-
 @pytest.mark.parametrize(("dialect", "unclear", "read"), [
     ("sqlite", "name LIKE '1' <= 3", "(name LIKE '1') <= 3"),
     ("sqlite", "x BETWEEN 1 AND y < 5", "(x BETWEEN 1 AND y) < 5"),

@@ -197,24 +197,6 @@ def test_duckdb_refuses_kinds_that_do_not_meet(condition: str) -> None:
         assert run.verdict == "proved", taken
 
 
-@pytest.mark.parametrize("dialect", [None, *VERSIONS])
-def test_a_number_in_brackets_is_the_number_of_an_output(dialect: str | None) -> None:
-    """In GROUP BY and ORDER BY: brackets are gone when the four databases look."""
-    for pair in (
-        ("SELECT a, COUNT(*) FROM t GROUP BY (1)", "SELECT a, COUNT(*) FROM t GROUP BY a"),
-        ("SELECT a FROM t ORDER BY ((1)) DESC", "SELECT a FROM t ORDER BY a DESC"),
-    ):
-        assert sql_equivalence(*pair, schema=SCHEMA, dialect=dialect).verdict == "proved"
-
-
-def test_functions_of_the_same_meaning_are_not_the_same_text() -> None:
-    """One tree does for NVL and COALESCE; PostgreSQL has one of them."""
-    pair = "SELECT NVL(a, 1) FROM t", "SELECT COALESCE(a, 1) FROM t"
-    assert sql_equivalence(*pair, schema=SCHEMA, dialect="postgres").verdict == "unknown"
-    assert sql_equivalence(*pair, schema=SCHEMA).verdict == "unknown"
-    assert sql_equivalence(*pair, schema=SCHEMA, dialect="oracle").verdict == "proved"
-
-
 @pytest.mark.parametrize(("dialect", "sql"), [
     ("postgres", "SELECT a, FROM t"),
     ("postgres", "SELECT a FROM t ORDER BY a LIMIT 1, 2"),
@@ -269,18 +251,6 @@ def test_versions_that_a_query_needs_are_named() -> None:
     assert result.verdict == "proved"
     assert result.assumptions == ("the database is SQLite 3.44 or later",)
     assert not sql_equivalence(*pair, schema=SCHEMA, dialect="postgres").assumptions
-
-
-def test_a_key_determines_the_columns_of_its_table() -> None:
-    """PostgreSQL groups by a key and selects what depends on it; without the key it does not."""
-    pair = [
-        f"SELECT t.id, t.n, COUNT(*) FROM t JOIN u ON u.tid = t.id WHERE {where} GROUP BY t.id"
-        for where in ("t.n > 1 AND u.tid > 1", "u.tid > 1 AND t.n > 1")
-    ]
-    schema = {"t": {"id": "int", "n": "int"}, "u": {"tid": "int"}}
-    assert sql_equivalence(*pair, schema=schema, dialect="postgres").verdict == "unknown"
-    schema["t"]["id"] = "int primary key"
-    assert sql_equivalence(*pair, schema=schema, dialect="postgres").verdict == "proved"
 
 
 @pytest.mark.parametrize(("dialect", "column", "assumed"), [

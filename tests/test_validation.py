@@ -432,13 +432,6 @@ def test_messages_of_real_servers(code: str) -> None:
     # a port is no code
     ('connection to server at "127.0.0.1", port 42501 failed: refused', RUNTIME),
     ("127.0.0.1:42601: connection refused", RUNTIME),
-])  # fmt: skip
-def test_codes(message: str, expected: ErrorCategory) -> None:
-    """A code is understood in any language of the text, in the forms that drivers print."""
-    assert categorize_error(message) is expected
-
-
-@pytest.mark.parametrize(("message", "expected"), [
     # names that read like a diagnosis
     ('column "injection" does not exist', SCHEMA),
     ("no such table: syntax error", SCHEMA),
@@ -512,9 +505,28 @@ def test_codes(message: str, expected: ErrorCategory) -> None:
     ("Unknown tables: orders_2024", SCHEMA),
     ("Column not found: foo", SCHEMA),
     ("Syntax error", SYNTAX),
+    # bad data is no bad syntax, and a bare exception name says what happened
+    ("sqlite3.OperationalError: malformed JSON", SCHEMA),
+    ("(4038, \"Syntax error in JSON text in argument 1 to function 'json_extract' at position 1\")", SCHEMA),
+    ('unterminated format() type specifier\nHINT:  For a single "%" use "%%".', SCHEMA),
+    ("invalid regular expression: parentheses () not balanced", SCHEMA),
+    ("ERROR 1139 (42000): Got error 'nothing to repeat' from regexp", SCHEMA),
+    ("(1094, 'Unknown thread id: 99999')", RUNTIME),
+    ("circular reference: x", SCHEMA),
+    ("Query exceeded limit for bytes billed: 1000000. 10485760 or higher required.", RUNTIME),
+    ("Msg 1033, Level 15, State 1, Line 1\nThe ORDER BY clause is invalid in views", SCHEMA),
+    ("org.apache.spark.memory.SparkOutOfMemoryError: Unable to acquire 65536 bytes", RUNTIME),
+    ("java.lang.OutOfMemoryError: Java heap space", RUNTIME),
+    ("SSL SYSCALL error: EOF detected", RUNTIME),
+    ("QueryCanceled()", RUNTIME),
+    ("psycopg.errors.QueryCanceled", RUNTIME),
+    ("TimeoutError()", RUNTIME),
+    ("asyncio.exceptions.TimeoutError: ", RUNTIME),
+    ("pg_sleep is not allowed", SAFETY),
+    ("pg_read_file() is forbidden", SAFETY),
 ])  # fmt: skip
 def test_traps(message: str, expected: ErrorCategory) -> None:
-    """The first diagnosis decides, not a word that the query happens to hold."""
+    """The first diagnosis decides, or a code in any language, not a word of the query."""
     assert categorize_error(message) is expected
 
 
@@ -722,28 +734,3 @@ def test_sqlglot_optimizer(sql: str) -> None:
     with pytest.raises(sqlglot.errors.SqlglotError) as caught:
         qualify(sqlglot.parse_one(sql), schema=schema)
     assert categorize_error(str(caught.value)) is SCHEMA, str(caught.value)
-
-
-@pytest.mark.parametrize(("message", "category"), [
-    ("sqlite3.OperationalError: malformed JSON", SCHEMA),
-    ("(4038, \"Syntax error in JSON text in argument 1 to function 'json_extract' at position 1\")", SCHEMA),
-    ('unterminated format() type specifier\nHINT:  For a single "%" use "%%".', SCHEMA),
-    ("invalid regular expression: parentheses () not balanced", SCHEMA),
-    ("ERROR 1139 (42000): Got error 'nothing to repeat' from regexp", SCHEMA),
-    ("(1094, 'Unknown thread id: 99999')", RUNTIME),
-    ("circular reference: x", SCHEMA),
-    ("Query exceeded limit for bytes billed: 1000000. 10485760 or higher required.", RUNTIME),
-    ("Msg 1033, Level 15, State 1, Line 1\nThe ORDER BY clause is invalid in views", SCHEMA),
-    ("org.apache.spark.memory.SparkOutOfMemoryError: Unable to acquire 65536 bytes", RUNTIME),
-    ("java.lang.OutOfMemoryError: Java heap space", RUNTIME),
-    ("SSL SYSCALL error: EOF detected", RUNTIME),
-    ("QueryCanceled()", RUNTIME),
-    ("psycopg.errors.QueryCanceled", RUNTIME),
-    ("TimeoutError()", RUNTIME),
-    ("asyncio.exceptions.TimeoutError: ", RUNTIME),
-    ("pg_sleep is not allowed", SAFETY),
-    ("pg_read_file() is forbidden", SAFETY),
-])  # fmt: skip
-def test_messages_about_data_limits_and_functions(message: str, category: ErrorCategory) -> None:
-    """Bad data is no bad syntax, and a bare exception name says what happened."""
-    assert categorize_error(message) is category
