@@ -238,6 +238,9 @@ def test_constraints_that_name_nothing_are_named() -> None:
     )
     assert not found.keys
     assert not found.references
+    assert not found.complete
+    alone = "CREATE TABLE t (a int, FOREIGN KEY (a) REFERENCES u (nope)); CREATE TABLE u (id int)"
+    assert known(alone).complete  # what is not there is missing all the same
     assert found.unread == (
         "a key of t names a column that is not there: nope",
         *(

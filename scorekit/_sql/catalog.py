@@ -276,7 +276,7 @@ def _kind_of_literal(value: Literal) -> str:
 def catalog_of(tables: Mapping[str, Sequence[Declared]], dialect: str) -> Catalog:
     """Return what is known where tables have these columns, and no others."""
     known = FrozenMapping({table: tuple(columns) for table, columns in tables.items()})
-    return Catalog(SqlSchema(known, FrozenMapping({}), given=True), dialect)
+    return Catalog(SqlSchema(known, FrozenMapping({}), given=True, complete=True), dialect)
 
 
 @lru_cache(maxsize=256)

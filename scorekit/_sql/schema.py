@@ -51,14 +51,11 @@ class SqlSchema:
     unclear: FrozenMapping[str, str] = _NONE
     """Why nothing is known of a table or view that the schema names."""
     unread: tuple[str, ...] = ()
-    """What of the schema could not be read, in sentences."""
+    """What of the schema could not be read, or is not used, in sentences."""
     cased: frozenset[str] = frozenset()
     """Names with capital letters: those of a mapping, and those in double quotes of a text."""
-
-    @property
-    def complete(self) -> bool:
-        """Whether a table or a column that is not here does not exist."""
-        return self.given and not self.unread
+    complete: bool = False
+    """Whether a table or a column that is not here does not exist."""
 
     def with_unique_targets(self) -> SqlSchema:
         """Return the schema in which what a foreign key points to is unique, as SQL demands."""
@@ -189,6 +186,7 @@ def _settled(
             keys[name] = tuple(dict.fromkeys(sure))
         if loose := [one for one in loose if one not in whole]:
             unique[name] = tuple(loose)
+    complete = given and not unread
     references = tuple(_references(found, unread))
     return SqlSchema(
         FrozenMapping(tables),
@@ -200,6 +198,7 @@ def _settled(
         FrozenMapping(found.unclear),
         tuple(dict.fromkeys(unread)),
         cased,
+        complete,
     )
 
 
