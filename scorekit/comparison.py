@@ -564,7 +564,11 @@ class Comparison(Report):
                 for name, suite in self.suites.items()
             ],
             specs=SUITE_SPECS,
-            lines=[f"{title}: {line_of(suite)}" for title, suite in titled],
+            lines=[
+                f"{title}: {line_of(suite)}"
+                + f"; {suite.between}" * (suite != self.suite and bool(suite.between))
+                for title, suite in titled
+            ],
             remarks=[sheet_of(suite).notes if suite == self.suite else () for _, suite in titled],
             most=MAX_SUITES,
         )

@@ -581,6 +581,10 @@ def test_cases_left_out_bound_the_change() -> None:
     for text in (str(result), str(result.suite)):
         assert ", known outcomes -0.5 [" in text
         assert words in text
+    lines = str(compare_reports(after, before)).splitlines()  # also of a suite that is not worst
+    assert lines[1].endswith(
+        "; 3 of 5 cases not scored: between -0.20 and +0.60 whatever they were"
+    )
     assert ">between -0.60 and +0.20<" in result._repr_html_()
     assert compare_reports(before, before, metrics=["column_accuracy"]).suite.delta_bounds is None
 

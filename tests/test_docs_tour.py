@@ -102,7 +102,8 @@ SAME_TEXT = {"berliners", "range", "unshipped", "latest"}
 NOT_SQL = {"regulars", "lost"}
 UNKNOWN_NAMES = {"berlin-sum", "top-three"}
 PROVED = {"revenue", "cheap", "basket", "unsold"}
-REFUTED = {"waiting", "loyalty", "cancelled", "mean-price", "address", "increase"}  # an UPDATE
+CHANGES = {"increase", "archive"}  # an UPDATE; a DROP TABLE behind the query
+REFUTED = {"waiting", "loyalty", "cancelled", "mean-price", "address"} | CHANGES
 
 # Tables in both queries and in either, where these differ.
 TABLES = {
@@ -195,17 +196,17 @@ def test_report_fits_a_terminal(printed: str) -> None:
         "table accuracy   2 of 5: 0.40",
         "same text            4         1.00",
         "proved               4         1.00",
-        "refuted              6         0.00",
+        "refuted              7         0.00",
         "unknown name         2         0.00",
-        "nobody yet           2            -",
+        "nobody yet           1            -",
         "products(category, price): ",
         "safe         15         1",
         "unsafe        1         3",
         "waiting   not authorized to use function: julianday          safety violation",
         "high               90 %         8   0.50 [",  # right: 4
         "Insufficient data for calibration (need ≥ 20 cases)",
-        "query_correctness     0.444            0.497       18          2",  # 8 of 18
-        "correctness is 0.400 to 0.500.",  # 8 and 10 of 20
+        "query_correctness     0.421            0.494       19          1",  # 8 of 19
+        "correctness is 0.400 to 0.450.",  # 8 and 9 of 20
         "table_accuracy        0.812",  # (15 + 1/2 + 2/5 + 1/3) / 20
         "safety_validation     0.900            0.300       20          0",  # 18 of 20
         "validation_accuracy   0.800            0.400       20          0",  # 16 of 20
@@ -320,9 +321,9 @@ def test_correctness_without_a_judge(answers: tour_sql.Evaluation) -> None:
     origins = {name: result.error.origin for name, result in results.items() if result.error}
     wrong = {name for name, origin in origins.items() if origin == "output"}
     assert wrong == NOT_SQL | UNKNOWN_NAMES
-    assert Counter(origins.values()) == {"output": 4, "instrument": 2}
-    assert answers.before.n_failed == 2
-    assert answers.before.query_correctness_bounds == (8 / 20, 10 / 20)
+    assert Counter(origins.values()) == {"output": 4, "instrument": 1}
+    assert answers.before.n_failed == 1
+    assert answers.before.query_correctness_bounds == (8 / 20, 9 / 20)
 
 
 def test_counterexamples_are_real(answers: tour_sql.Evaluation) -> None:
@@ -390,13 +391,13 @@ def test_answers_to_the_new_prompt_pass(answers: tour_sql.Evaluation) -> None:
 
 
 def test_with_a_judge_nothing_is_left_out() -> None:
-    """Plugged in, a judge is asked about the seven, and every section still has its say."""
+    """Plugged in, a judge is asked about the six, and every section still has its say."""
     judge = scorekit.judge_from_function(lambda _: 0.5, identity="half")
     evaluation = tour_sql.evaluate(judge)
-    assert evaluation.before.n_by_method == {"identical": 4, "proved": 4, "refuted": 1, "judge": 7}
+    assert evaluation.before.n_by_method == {"identical": 4, "proved": 4, "refuted": 2, "judge": 6}
     assert evaluation.before.n_failed == evaluation.after.n_failed == 0
     assert evaluation.before.query_correctness is not None
-    assert evaluation.before.query_correctness.mean == (8 + 7 / 2) / 20
+    assert evaluation.before.query_correctness.mean == (8 + 6 / 2) / 20
     assert evaluation.before.calibration is not None
     assert evaluation.before.calibration.score is not None
     text = "\n".join(section(evaluation) for _, section in tour_sql.SECTIONS)
