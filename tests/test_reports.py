@@ -498,10 +498,7 @@ def test_quantiles_of_what_was_measured() -> None:
     assert CodeReport.from_json(report.to_json()) == report
     without = code_report_from_columns(**table, quantiles=())
     assert [model.quantiles for model in without.models] == [{}, {}]
-    with pytest.raises(
-        InputError,
-        match=r"^quantiles\[0\] must be a number in \[0, 1\] \(a share: 0.95 for 95 %\), got 95$",
-    ):
+    with pytest.raises(InputError, match=r"^quantiles\[0\] must be .* \(a share: 0.95 for 95 %\)"):
         code_report_from_columns(**table, quantiles=[95])
 
 
