@@ -140,7 +140,8 @@ def paired_difference(
         means. That is not the ratio of mean costs, which a few large ones move.
 
         `compare_reports` takes the attempts at each case, knows that scores lie between 0 and 1,
-        and gives a verdict. With one score for each case its t test is this one.
+        and gives a verdict. With as many attempts at a case in both runs its t test is this one;
+        with unequal numbers, whose means are skewed differently, its error is larger.
 
     References:
         Miller, "Adding Error Bars to Evals", arXiv:2411.00640, section 4, and Fisher, "The Design

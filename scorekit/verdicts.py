@@ -43,8 +43,8 @@ UNADJUSTED = "the interval is not adjusted, the verdict goes by the adjusted p v
 UNEQUAL = "unequal attempts: the error is that of the fewer in both runs"
 """What is said where a case has more attempts in one run than in the other."""
 
-UNVARIED = "no variation over cases: the interval is Gaffke's"
-"""What is said where Student's t has no error to go by."""
+UNVARIED = "no variation over cases: Gaffke's interval"
+"""What stands for the test where Student's t has no error to go by."""
 
 NOTHING_SCORED = "no case has a score in both runs"
 """Why nothing can be seen after an outage."""
@@ -180,8 +180,12 @@ class SuiteVerdict(Record):
             known = "known outcomes " * (self.delta_bounds is not None)
             moved = f"{known}{estimate(self.delta, self.interval, '+')}"
         so_far = f" so far, {self.n_unseen} cases to come" if self.n_unseen else ""
-        stands_on = f"{level_of(self.interval)}, {self.test}, {self._p_values()}, {cases}"
+        stands_on = f"{level_of(self.interval)}, {self._method}, {self._p_values()}, {cases}"
         return f"{self.verdict}{so_far}, {moved} ({stands_on})"
+
+    @property
+    def _method(self) -> str:
+        return UNVARIED if self.interval.method == "gaffke" else self.test
 
     @property
     def _rose(self) -> bool:
@@ -218,7 +222,7 @@ class SuiteVerdict(Record):
             f"change ({level_of(interval)})": Estimate(
                 self.delta if self.n_cases else None, interval, "+"
             ),
-            "test": self.test,
+            "test": self._method,
             "p (fall)": None if self._rose else p_value,
             "p (rise)": p_value if self._rose else None,
             "p (adjusted)": adjusted,
@@ -248,7 +252,6 @@ class SuiteVerdict(Record):
         if self.n_cases and self.delta_bounds is not None:
             found.append(self.between)
         found += [UNEQUAL] * self.is_unequal
-        found += [UNVARIED] * (self.interval.method == "gaffke")
         found += [UNADJUSTED] * self.is_taken_back
         if self.n_unseen:
             found.append(WAITING)

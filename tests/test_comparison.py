@@ -240,7 +240,8 @@ def test_a_notebook_shows_a_single_suite_once() -> None:
         assert page.count(f">{name}</td>") == 1
     suite = compare_reports({"a": 1}, {"a": 1}).suite
     assert str(suite).splitlines()[0] == (
-        "inconclusive, +0 [-1, +1] (95 %, paired t, p of a fall = 0.5 at 0.05 one-sided, 1 case)"
+        "inconclusive, +0 [-1, +1] (95 %, no variation over cases: Gaffke's interval, p of a "
+        "fall = 0.5 at 0.05 one-sided, 1 case)"
     )
 
 
