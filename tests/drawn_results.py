@@ -271,143 +271,96 @@ _UP_TO_FOUR = st.integers(1, 4)
 
 RESULTS: dict[Any, Callable[[], st.SearchStrategy[Any]]] = {
     # code, agents and what they cost
-    scorekit.CodeScore: lambda: _called(
-        scorekit.code_score, passed=COUNTS, failed=COUNTS, warnings=COUNTS, weights=code_weights()
-    ),
+    scorekit.CodeScore: lambda: _called(scorekit.code_score, passed=COUNTS, failed=COUNTS,
+        warnings=COUNTS, weights=code_weights()),
     CaseStatistics: _parts(scorekit.CodeReport, "cases"),
     scorekit.ModelStatistics: _parts(scorekit.CodeReport, "models"),
     scorekit.PassAtK: lambda: _called(scorekit.pass_at_k, sample_counts() | suite_counts()),
     scorekit.PassHatK: lambda: _called(scorekit.pass_hat_k, sample_counts() | suite_counts()),
-    scorekit.GPassAtK: lambda: _called(
-        scorekit.g_pass_at_k, sample_counts() | suite_counts(), tau=UNIT
-    ),
+    scorekit.GPassAtK: lambda: _called(scorekit.g_pass_at_k, sample_counts() | suite_counts(),
+        tau=UNIT),
     scorekit.BestAtK: lambda: st.builds(scorekit.best_at_k, _attempts(UNIT), k=_UP_TO_FOUR),
-    scorekit.MajorityAtK: lambda: st.builds(
-        _majority_at_k, _attempts(st.sampled_from("abc")), _UP_TO_FOUR
-    ),
+    scorekit.MajorityAtK: lambda: st.builds(_majority_at_k, _attempts(st.sampled_from("abc")),
+        _UP_TO_FOUR),
     scorekit.ExtrapolatedPassAtK: lambda: st.sampled_from(_extrapolated()),
     scorekit.RunScore: lambda: runs().map(scorekit.score_run),
     scorekit.TierStatistics: lambda: st.builds(scorekit.tier_statistics, _NAMES, run_lists()),
-    scorekit.CrossTier: lambda: st.lists(run_lists(max_runs=4), min_size=1, max_size=4).map(
-        _cross_tier
-    ),
+    scorekit.CrossTier: lambda: st.lists(run_lists(max_runs=4), min_size=1,
+        max_size=4).map(_cross_tier),
     scorekit.CostOfPass: _costs_of_pass,
-    scorekit.TimeHorizon: lambda: _called(
-        scorekit.time_horizon,
-        _columns(st.floats(0.1, 1e4), st.booleans(), max_size=12),
-        share=st.floats(0.1, 0.9),
-    ),
-    scorekit.ToolCallAccuracy: lambda: _called(
-        scorekit.tool_call_accuracy, st.tuples(tool_calls(), tool_calls())
-    ),
+    scorekit.TimeHorizon: lambda: _called(scorekit.time_horizon,
+        _columns(st.floats(0.1, 1e4), st.booleans(), max_size=12), share=st.floats(0.1, 0.9)),
+    scorekit.ToolCallAccuracy: lambda: _called(scorekit.tool_call_accuracy,
+        st.tuples(tool_calls(), tool_calls())),
     scorekit.RubricScore: lambda: _called(scorekit.rubric_score, rubrics()),
     # SQL
-    scorekit.SqlCaseScore: lambda: st.builds(
-        scorekit.score_sql_case, sql_cases(), judge=st.none() | judges()
-    ),
-    SqlScoring: lambda: records(
-        SqlScoring,
-        options=sql_options(),
+    scorekit.SqlCaseScore: lambda: st.builds(scorekit.score_sql_case, sql_cases(),
+        judge=st.none() | judges()),
+    SqlScoring: lambda: records(SqlScoring, options=sql_options(),
         metrics=st.none() | st.lists(st.sampled_from(METRICS), min_size=1, unique=True),
-        confidence_level=_CONFIDENCES,
-    ),
-    scorekit.QueryCorrectness: lambda: st.builds(
-        scorekit.query_correctness,
-        sql_queries(max_depth=1),
-        sql_queries(max_depth=1),
-        schema=st.sampled_from([None, SHOP]),
-        judge=st.none() | judges(),
-        evidence=st.sampled_from(["judge", "auto"]),
-    ),
-    scorekit.QueryAudit: lambda: st.builds(
-        scorekit.query_audit, sql_queries(max_depth=1), schema=st.sampled_from([None, SHOP])
-    ),
+        confidence_level=_CONFIDENCES),
+    scorekit.QueryCorrectness: lambda: st.builds(scorekit.query_correctness,
+        sql_queries(max_depth=1), sql_queries(max_depth=1), schema=st.sampled_from([None, SHOP]),
+        judge=st.none() | judges(), evidence=st.sampled_from(["judge", "auto"])),
+    scorekit.QueryAudit: lambda: st.builds(scorekit.query_audit, sql_queries(max_depth=1),
+        schema=st.sampled_from([None, SHOP])),
     AuditFinding: _parts(scorekit.QueryAudit, "findings"),
-    scorekit.SqlEquivalence: lambda: st.builds(
-        scorekit.sql_equivalence,
-        sql_queries(max_depth=1),
-        sql_queries(max_depth=1),
-        schema=st.just(SHOP),
-        dialect=st.just("sqlite"),
-        n_databases=st.just(5),
-    ),
+    scorekit.SqlEquivalence: lambda: st.builds(scorekit.sql_equivalence, sql_queries(max_depth=1),
+        sql_queries(max_depth=1), schema=st.just(SHOP), dialect=st.just("sqlite"),
+        n_databases=st.just(5)),
     scorekit.Counterexample: lambda: st.integers(0, 9).map(_counterexample),
     TableRows: _parts(scorekit.Counterexample, "tables"),
-    scorekit.ResultAccuracy: lambda: st.builds(
-        scorekit.result_accuracy,
+    scorekit.ResultAccuracy: lambda: st.builds(scorekit.result_accuracy,
         *[st.lists(st.tuples(st.integers(0, 2), st.none() | UNIT), max_size=3)] * 2,
-        ordered=st.booleans(),
-    ),
-    scorekit.TableAccuracy: lambda: st.builds(
-        scorekit.table_accuracy,
-        sql_queries(max_depth=1) | TEXTS,
-        st.lists(st.sampled_from([*SHOP, "elsewhere"]), max_size=3),
-    ),
+        ordered=st.booleans()),
+    scorekit.TableAccuracy: lambda: st.builds(scorekit.table_accuracy,
+        sql_queries(max_depth=1) | TEXTS, st.lists(st.sampled_from([*SHOP, "elsewhere"]),
+        max_size=3)),
     scorekit.SafetyValidation: lambda: _called(scorekit.safety_validation),
-    scorekit.SafetySummary: lambda: st.lists(
-        results(scorekit.SafetyValidation), min_size=1, max_size=12
-    ).map(scorekit.safety_summary),
-    scorekit.ValidationAccuracy: lambda: _called(
-        scorekit.validation_accuracy, errors=st.lists(TEXTS, max_size=2)
-    ),
-    scorekit.MetricError: lambda: records(
-        scorekit.MetricError,
+    scorekit.SafetySummary: lambda: st.lists(results(scorekit.SafetyValidation), min_size=1,
+        max_size=12).map(scorekit.safety_summary),
+    scorekit.ValidationAccuracy: lambda: _called(scorekit.validation_accuracy,
+        errors=st.lists(TEXTS, max_size=2)),
+    scorekit.MetricError: lambda: records(scorekit.MetricError,
         inputs=st.dictionaries(_NAMES, TEXTS, max_size=3).map(FrozenMapping),
-        timestamp=st.datetimes(timezones=st.timezones()),
-    ),
+        timestamp=st.datetimes(timezones=st.timezones())),
     # judges
     CacheStatistics: lambda: st.builds(_cache_statistics, *[COUNTS] * 4),
     JudgeUsage: lambda: records(JudgeUsage),
     scorekit.JudgeAgreement: lambda: _called(scorekit.judge_agreement, _columns(_JUDGED, _JUDGED)),
     scorekit.RaterAgreement: _rater_agreements,
-    scorekit.CorrectedMean: lambda: st.builds(
-        _corrected_mean,
+    scorekit.CorrectedMean: lambda: st.builds(_corrected_mean,
         _columns(_JUDGED, UNIT, min_size=2, max_size=10),
-        judge_unlabeled=st.lists(_JUDGED, min_size=2, max_size=20),
-        power_tuned=st.booleans(),
-    ),
+        judge_unlabeled=st.lists(_JUDGED, min_size=2, max_size=20), power_tuned=st.booleans()),
     scorekit.CorrectedDifference: _corrected_differences,
     # numbers
-    scorekit.Statistics: lambda: st.builds(
-        scorekit.describe,
+    scorekit.Statistics: lambda: st.builds(scorekit.describe,
         st.lists(st.floats(-1e9, 1e9), min_size=1, max_size=10),
-        quantiles=st.lists(UNIT, max_size=2),
-    ),
-    scorekit.Tally: lambda: st.builds(
-        _filled, st.builds(scorekit.Tally), st.lists(st.floats(-1e9, 1e9), max_size=10)
-    ),
+        quantiles=st.lists(UNIT, max_size=2)),
+    scorekit.Tally: lambda: st.builds(_filled, st.builds(scorekit.Tally),
+        st.lists(st.floats(-1e9, 1e9), max_size=10)),
     scorekit.LetterGrade: lambda: UNIT.map(scorekit.letter_grade),
-    scorekit.Interval: lambda: _called(
-        scorekit.proportion_interval,
-        st.integers(1, 60).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n))),
-    ),
+    scorekit.Interval: lambda: _called(scorekit.proportion_interval,
+        st.integers(1, 60).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n)))),
     scorekit.ConfidenceCalibration: lambda: confidence_outcomes().map(
         lambda both: scorekit.confidence_calibration(both[0], correct=both[1])
     ),
     LevelCalibration: _parts(scorekit.ConfidenceCalibration, "levels"),
-    scorekit.CalibrationError: lambda: _called(
-        scorekit.calibration_error, _columns(UNIT, st.booleans()), n_bins=st.integers(1, 12)
-    ),
+    scorekit.CalibrationError: lambda: _called(scorekit.calibration_error,
+        _columns(UNIT, st.booleans()), n_bins=st.integers(1, 12)),
     CalibrationBin: _parts(scorekit.CalibrationError, "bins"),
     # comparisons and plans
     CaseChange: _case_changes,
     SuiteVerdict: _parts(scorekit.Comparison, "suite"),
-    MarginVerdict: lambda: _called(
-        _margin_verdict, _columns(UNIT, UNIT, min_size=2, max_size=8), margin=st.floats(0.01, 0.9)
-    ),
-    scorekit.McNemarTest: lambda: st.builds(
-        scorekit.mcnemar_test,
-        n_pass_to_fail=st.integers(0, 200),
-        n_fail_to_pass=st.integers(0, 200),
-    ),
-    scorekit.PairedDifference: lambda: _called(
-        _paired_difference, _columns(UNIT, UNIT, st.integers(0, 2), max_size=8)
-    ),
-    scorekit.UnpairedDifference: lambda: _called(
-        scorekit.unpaired_difference,
+    MarginVerdict: lambda: _called(_margin_verdict, _columns(UNIT, UNIT, min_size=2, max_size=8),
+        margin=st.floats(0.01, 0.9)),
+    scorekit.McNemarTest: lambda: st.builds(scorekit.mcnemar_test,
+        n_pass_to_fail=st.integers(0, 200), n_fail_to_pass=st.integers(0, 200)),
+    scorekit.PairedDifference: lambda: _called(_paired_difference,
+        _columns(UNIT, UNIT, st.integers(0, 2), max_size=8)),
+    scorekit.UnpairedDifference: lambda: _called(scorekit.unpaired_difference,
         st.tuples(*[st.lists(UNIT | _JUDGED, min_size=1, max_size=8)] * 2),
-        bounds=st.none() | st.just((0.0, 1.0)),
-    ),
+        bounds=st.none() | st.just((0.0, 1.0))),
     scorekit.ModelComparison: _model_comparisons,
     ModelPair: _parts(scorekit.ModelComparison, "pairs"),
     scorekit.BradleyTerry: _bradley_terries,
@@ -415,19 +368,12 @@ RESULTS: dict[Any, Callable[[], st.SearchStrategy[Any]]] = {
     scorekit.EvaluationPlan: lambda: (
         _variance_components().filter(lambda parts: parts.between_tasks > 0).map(_plan)
     ),
-    scorekit.RequiredTasks: lambda: records(
-        scorekit.RequiredTasks,
-        n_tasks=_TASKS,
-        attempts=st.tuples(_TASKS, _TASKS),
-        effect=st.floats(0.01, 1),
-        power=st.floats(0.5, 1),
-        confidence_level=_CONFIDENCES,
+    scorekit.RequiredTasks: lambda: records(scorekit.RequiredTasks, n_tasks=_TASKS,
+        attempts=st.tuples(_TASKS, _TASKS), effect=st.floats(0.01, 1), power=st.floats(0.5, 1),
+        confidence_level=_CONFIDENCES, n_tasks_pilot=st.none() | _TASKS,
         n_tasks_bounds=st.none() | st.tuples(_TASKS, st.none() | _TASKS),
-        n_tasks_pilot=st.none() | _TASKS,
-        n_tasks_expected=st.none() | st.floats(1, 1e6),
-        n_tasks_fixed=st.none() | _TASKS,
-    ),
-}
+        n_tasks_expected=st.none() | st.floats(1, 1e6), n_tasks_fixed=st.none() | _TASKS),
+}  # fmt: skip
 """By type."""
 
 

@@ -15,13 +15,13 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from outcomes import ends, present
 from refusals import Refusal, refusals
 from scipy import stats
 from scipy.optimize import minimize
 
 from scorekit import (
     CorrectedDifference,
-    InputError,
     JudgeAgreement,
     corrected_difference,
     corrected_mean,
@@ -82,8 +82,6 @@ def test_an_end_of_kappa_is_where_the_likelihood_falls_off(counts: tuple[int, ..
         [cell[side] for cell, n in zip(cells, counts, strict=True) for _ in range(n)]
         for side in (0, 1)
     )
-    found = judge_agreement(judge, human).interval
-    assert found is not None
     seen, n = np.array(counts, float), sum(counts)
     start = seen / n
 
@@ -97,7 +95,7 @@ def test_an_end_of_kappa_is_where_the_likelihood_falls_off(counts: tuple[int, ..
         held = seen > 0
         return float(2 * np.sum(seen[held] * np.log(start[held] / x[held])))
 
-    for end in (found.low, found.high):
+    for end in ends(judge_agreement(judge, human).interval):
         if abs(end) >= 1 - 1e-4:  # no table is unlikely enough
             continue
         offsets = [0, 1, 1, 0] - (1 - end) * (slopes - slopes @ start + by_chance(start))
@@ -185,12 +183,9 @@ def test_agreement_laws(
 
 def test_a_label_that_nobody_gave_does_not_move_the_others() -> None:
     """0 and 1 are as far apart without a 0.5 between them; 0, 1 and 5 are not equally far."""
-    near = judge_agreement([0, 1, 5, 5], [1, 1, 5, 5], weights="linear").score
-    far = judge_agreement([0, 1, 5, 0], [0, 1, 5, 5], weights="linear").score
-    assert near is not None
-    assert far is not None
-    assert near > 0.85
-    assert far < 0.6
+    near = present(judge_agreement([0, 1, 5, 5], [1, 1, 5, 5], weights="linear").score)
+    far = present(judge_agreement([0, 1, 5, 0], [0, 1, 5, 5], weights="linear").score)
+    assert near - 0.85 > 0 > far - 0.6
 
 
 @pytest.mark.sampled
@@ -217,21 +212,18 @@ def test_any_confidence_leaves_the_score_inside(confidence_level: float) -> None
     """At next to no confidence rounding alone would put it outside."""
     for judge in ([1, 1, 1, 0, 1, 1, 1], [0, 0.5, 0.5, 0, 1, 1, 0.5]):
         result = judge_agreement(judge, [1, 1, 1, 0, 1, 0, 0], confidence_level=confidence_level)
-        assert result.score is not None
-        assert result.interval is not None
-        assert result.interval.low <= result.score <= result.interval.high
+        low, high = ends(result.interval)
+        assert low <= present(result.score) <= high
 
 
-@pytest.mark.parametrize(
-    ("judge", "human", "score"),
-    [([1, 0], [1, 0], 1.0), ([1, 0], [0, 1], -1.0), ([1], [0], 0.0), ([0, 0, 0], [1, 0, 1], 0.0)],
-)
+@pytest.mark.parametrize(("judge", "human", "score"), [
+    ([1, 0], [1, 0], 1.0), ([1, 0], [0, 1], -1.0), ([1], [0], 0.0), ([0, 0, 0], [1, 0, 1], 0.0)
+])  # fmt: skip
 def test_agreement_extremes(judge: list[int], human: list[int], score: float) -> None:
     """All alike, all opposite, a single item, a constant judge: few items leave much open."""
     result = judge_agreement(judge, human)
     assert result.score == pytest.approx(score)
-    assert result.interval is not None
-    assert result.interval.high - result.interval.low > 0.9
+    assert np.ptp(ends(result.interval)) > 0.9
 
 
 @pytest.mark.parametrize("kinds", [100, 102])
@@ -251,11 +243,9 @@ def test_graded_judges_with_many_different_scores(kinds: int) -> None:
 
 def test_scores_beyond_the_usual() -> None:
     """The largest and the smallest scores taken, booleans and numbers mixed."""
-    huge = judge_agreement([1e100, -1e100], [1e100, 0], weights="quadratic")
-    tiny = judge_agreement([5e-324, 0.0], [5e-324, 0.0], weights="linear")
     mixed: Any = [True, np.False_, 1.0]
-    assert huge.score is not None
-    assert tiny.score == 1.0
+    assert judge_agreement([1e100, -1e100], [1e100, 0], weights="quadratic").score is not None
+    assert judge_agreement([5e-324, 0.0], [5e-324, 0.0], weights="linear").score == 1.0
     assert judge_agreement(mixed, pd.Series([True, False, True])).score == 1.0
 
 
@@ -305,19 +295,15 @@ def test_corrected_mean_laws(
     result = corrected_mean(
         judge_labeled=f, human=y, judge_unlabeled=unlabeled, power_tuned=power_tuned
     )
-    assert result.interval.low <= result.score <= result.interval.high
-    if power_tuned:
-        assert result.interval.low >= 0
-        assert result.interval.high <= 1
+    low, high = ends(result.interval)
+    assert low <= result.score <= high
+    assert not power_tuned or 0 <= low <= high <= 1
     assert 0 <= result.judge_weight <= 1
     assert result.bias == pytest.approx(np.mean(f) - np.mean(y), abs=1e-12)
-    halved = corrected_mean(
-        judge_labeled=[v / 2 for v in f], human=y, judge_unlabeled=[v / 2 for v in unlabeled]
-    )
-    raised = corrected_mean(
-        judge_labeled=[v / 2 + 0.5 for v in f],
-        human=y,
-        judge_unlabeled=[v / 2 + 0.5 for v in unlabeled],
+    halves = np.array(f) / 2, np.array(unlabeled) / 2
+    halved, raised = (
+        corrected_mean(judge_labeled=halves[0] + more, human=y, judge_unlabeled=halves[1] + more)
+        for more in (0.0, 0.5)
     )
     assert raised.score == pytest.approx(halved.score, abs=1e-12)
 
@@ -348,26 +334,32 @@ def test_edges_of_the_corrected_mean() -> None:
         assert result.interval.high - result.interval.low > 0.1
 
 
+def _times_held(
+    seed: int, truth: float, n: int, rights: tuple[float, float], *, tuned: bool
+) -> int:
+    """Count intervals that hold the truth, of 100 sets of labels and 400 more judgements."""
+    rng, held = np.random.default_rng(seed), 0
+    for _ in range(100):
+        right = rng.random(n + 400) < truth
+        judged = rng.random(n + 400) < np.where(right, *rights)
+        interval = corrected_mean(
+            judge_labeled=judged[:n],
+            human=right[:n],
+            judge_unlabeled=judged[n:],
+            power_tuned=tuned,
+        ).interval
+        held += interval.low <= truth <= interval.high
+    return held
+
+
 @pytest.mark.sampled
-@pytest.mark.parametrize("power_tuned", [False, True])
+@pytest.mark.parametrize("tuned", [False, True])
 @pytest.mark.parametrize("wrong", [0.2, 0.1])
-def test_coverage_from_twenty_labels(wrong: float, power_tuned: bool) -> None:  # noqa: FBT001 - a table
+def test_coverage_from_twenty_labels(wrong: float, tuned: bool) -> None:  # noqa: FBT001 - a table
     """The judge passes some wrong answers, 7 of 10 are right: the reference's normal interval
     misses 7 times in 100 in simulation, this one must not more often than 5.
     """
-    rng = np.random.default_rng(3)
-    missed = 0
-    for _ in range(120):
-        truth = rng.random(420) < 0.7
-        judged = rng.random(420) < np.where(truth, 1 - wrong / 2, wrong)
-        interval = corrected_mean(
-            judge_labeled=judged[:20],
-            human=truth[:20],
-            judge_unlabeled=judged[20:],
-            power_tuned=power_tuned,
-        ).interval
-        missed += not interval.low <= 0.7 <= interval.high
-    assert missed <= 8
+    assert _times_held(3, 0.7, 20, (1 - wrong / 2, wrong), tuned=tuned) >= 93
 
 
 @pytest.mark.sampled
@@ -376,15 +368,7 @@ def test_coverage_of_the_tuned_mean(truth: float, n: int) -> None:
     """Simulation: where all labels agreed, six of ten times, the interval had no width, and it
     held a truth of 0.95 between 57 and 95 times in 100.
     """
-    rng, held = np.random.default_rng(11), 0
-    for _ in range(100):
-        right = rng.random(n + 300) < truth
-        judged = rng.random(n + 300) < np.where(right, 0.9, 0.2)
-        interval = corrected_mean(
-            judge_labeled=judged[:n], human=right[:n], judge_unlabeled=judged[n:], power_tuned=True
-        ).interval
-        held += interval.low <= truth <= interval.high
-    assert held >= 91
+    assert _times_held(11, truth, n, (0.9, 0.2), tuned=True) >= 91
 
 
 def test_where_all_labels_agree_the_tuned_interval_is_that_of_the_labels() -> None:
@@ -392,47 +376,40 @@ def test_where_all_labels_agree_the_tuned_interval_is_that_of_the_labels() -> No
     result = corrected_mean(
         judge_labeled=[1, 0] * 5, human=[1] * 10, judge_unlabeled=[1, 1, 0], power_tuned=True
     )
-    expected = mean_interval([1] * 10, bounds=(0, 1))
     assert (result.judge_weight, result.score) == (0.0, 1.0)
-    assert (result.interval.low, result.interval.high) == pytest.approx(
-        (expected.low, expected.high)
-    )
+    assert ends(result.interval) == pytest.approx(ends(mean_interval([1] * 10, bounds=(0, 1))))
 
 
 def test_the_tuned_score_stays_in_the_range_of_scores() -> None:
     """Few labels, of which the judge passed fewer than of the rest."""
-    columns: dict[str, Any] = {
-        "judge_labeled": [0, 0, 1, 1] * 8,
-        "human": [0, 1, 1, 1] * 8,
-        "judge_unlabeled": [1] * 9,
-    }
+    columns: Any = {"judge_labeled": [0, 0, 1, 1] * 8, "human": [0, 1, 1, 1] * 8}
+    columns["judge_unlabeled"] = [1] * 9
     plain, tuned = (corrected_mean(**columns, power_tuned=tuned) for tuned in (False, True))
     assert (plain.score, plain.interval.high) == (1.0, 1.0)  # 1.25 without the bounds
     assert tuned.interval.low < tuned.score < tuned.interval.high <= 1.0
 
 
 @refusals("""
-([], []) -> InputError: judge_scores must be a non-empty sequence of scores, got ()
-([1], [1, 0]) -> InputError: judge_scores and human_scores must be equally long, got 1 and 2
-([1, math.nan], [1, 0])
-    -> InputError: judge_scores[1] must be a number in [-1e+100, 1e+100], got nan
-([1], ["1"]) -> TypeError: human_scores[0] must be a number in [-1e+100, 1e+100], got '1'
-(list(range(1001)), [0] * 1001)
+judge_scores=[] -> InputError: judge_scores must be a non-empty sequence of scores, got ()
+human_scores=[1, 0]
+    -> InputError: judge_scores and human_scores must be equally long, got 1 and 2
+judge_scores=[math.nan]
+    -> InputError: judge_scores[0] must be a number in [-1e+100, 1e+100], got nan
+human_scores=["1"] -> TypeError: human_scores[0] must be a number in [-1e+100, 1e+100], got '1'
+judge_scores=list(range(1001)), human_scores=[0] * 1001
     -> InputError: judge_scores must be scores of at most 1000 kinds, rounded if need be, got
     1001
-""")
-def test_agreement_errors(wrong: Refusal) -> None:
-    """A bad entry is named by its position."""
-    wrong.when(lambda: judge_agreement(*wrong.value))
-
-
-@refusals("""
 weights="cubic" -> InputError: weights must be one of 'linear', 'quadratic', got 'cubic'
 weights=-1 -> TypeError: weights must be one of 'linear', 'quadratic', got -1
+judge_scores=["a"], human_scores=["b"], weights="linear"
+    -> InputError: weights must be None for words, which are only names,...
+judge_scores=["a"], human_scores=[0] -> TypeError: judge_scores[0] must be a number...
+judge_scores=["a", "b"], human_scores=["a", None]
+    -> TypeError: human_scores[1] must be a non-empty string, got None...
 """)
-def test_agreement_option_errors(wrong: Refusal) -> None:
-    """Options have domains."""
-    wrong.by(judge_agreement, [1], [1])
+def test_agreement_errors(wrong: Refusal) -> None:
+    """A bad entry is named by its position, and options have domains."""
+    wrong.by(judge_agreement, judge_scores=[1], human_scores=[1])
 
 
 @refusals("""
@@ -443,15 +420,11 @@ human=[1, 2] -> InputError: human[1] must be a number in [0, 1], got 2.0
 judge_unlabeled=[math.nan, 1]
     -> InputError: judge_unlabeled[0] must be a number in [0, 1], got nan
 power_tuned=2 -> TypeError: power_tuned must be True or False, got 2
+bounds=(1, 5) -> InputError: judge_labeled[1] must be a number in [1, 5], got 0.0
 """)
 def test_corrected_mean_errors(wrong: Refusal) -> None:
     """The column is named, and the entry."""
-    given_by_default: dict[str, Any] = {
-        "judge_labeled": [1, 0],
-        "human": [1, 0],
-        "judge_unlabeled": [1, 0],
-    }
-    wrong.by(corrected_mean, **given_by_default)
+    wrong.by(corrected_mean, judge_labeled=[1, 0], human=[1, 0], judge_unlabeled=[1, 0])
 
 
 def test_few_labels_speak_alone() -> None:
@@ -466,16 +439,10 @@ def test_few_labels_speak_alone() -> None:
     assert few.interval == few.human_interval
     assert (few.n_unlabeled, few.n_unlabeled_used) == (500, 0)
     assert " from 24 labels, 500 judgements not used: fewer than 25 labels (labels " in str(few)
-    more = corrected_mean(
-        judge_labeled=np.append(human, 3),
-        human=np.append(human, 3),
-        judge_unlabeled=others,
-        bounds=(1, 5),
-    )
+    human = np.append(human, 3)
+    more = corrected_mean(judge_labeled=human, human=human, judge_unlabeled=others, bounds=(1, 5))
     assert (more.judge_weight, more.n_unlabeled_used, more.reason) == (1.0, 500, None)
     assert " from 25 labels and 500 judgements (labels alone" in str(more)
-    with pytest.raises(InputError, match=r"^human\[0\] must be a number in \[1, 5\], got 0"):
-        corrected_mean(judge_labeled=[1, 2], human=[0, 2], judge_unlabeled=[1, 2], bounds=(1, 5))
 
 
 @pytest.mark.sampled
@@ -595,22 +562,14 @@ judge_current=[1, 0]
     -> InputError: judge_current and judge_baseline must be equally long, got 2...
 bounds=(1, 0)
     -> InputError: bounds must be two numbers in rising order, their difference finite...
+human_baseline=np.array(["1", "0", "1"])
+    -> TypeError: human_baseline[0] must be True or False, or a numb...
 """)
 def test_errors_of_the_corrected_difference(wrong: Refusal) -> None:
     """Each names the argument, its domain and the value."""
-    columns: dict[str, Any] = {
-        "judge_baseline": [1, 0, 1],
-        "judge_current": [1, 1, 1],
-        "human_baseline": [1, 0, None],
-        "human_current": [1, 1, None],
-    }
-    wrong.when(lambda: _difference(columns | wrong.arguments))
-
-
-def test_labels_that_are_words_are_named() -> None:
-    """An array of text has no number to stand for what is missing."""
-    with pytest.raises(TypeError, match=r"^human_baseline\[0\] must be True or False, or a numb"):
-        _difference({**_labeled(3, 3, 0), "human_baseline": np.array(["1", "0", "1"])})
+    columns = {"judge_baseline": [1, 0, 1], "judge_current": [1, 1, 1]}
+    labels: dict[str, Any] = {"human_baseline": [1, 0, None], "human_current": [1, 1, None]}
+    wrong.when(lambda: _difference(columns | labels | wrong.arguments))
 
 
 def _shifted(
@@ -637,12 +596,10 @@ def test_the_interval_of_rogan_and_gladen_by_its_formula() -> None:
     shift = 2 * z**2 * (theta * v1 - (1 - theta) * v0)
     variance = p * (1 - p) / (u.size + z**2) + theta**2 * v1 + (1 - theta) ** 2 * v0
     reach = z * math.sqrt(variance) / (q0 + q1 - 1)
-    ends = found.rogan_gladen_interval
-    assert ends is not None
-    assert (ends.low, ends.high) == pytest.approx((theta + shift - reach, theta + shift + reach))
-    assert (ends.method, ends.confidence_level) == ("lang-reiczigel", 0.9)
-    assert found.rogan_gladen is not None
-    assert ends.low <= found.rogan_gladen <= ends.high
+    interval = present(found.rogan_gladen_interval)
+    assert ends(interval) == pytest.approx((theta + shift - reach, theta + shift + reach))
+    assert (interval.method, interval.confidence_level) == ("lang-reiczigel", 0.9)
+    assert interval.low <= present(found.rogan_gladen) <= interval.high
 
 
 def test_labels_of_another_base_rate_call_for_rogan_and_gladen() -> None:
@@ -650,14 +607,12 @@ def test_labels_of_another_base_rate_call_for_rogan_and_gladen() -> None:
     held, missed, flagged = 0, 0, 0
     for seed in range(80):
         result = corrected_mean(**_shifted(100, 0.9, 0.5, seed))
-        ends = result.rogan_gladen_interval
-        assert ends is not None
-        held += ends.low <= 0.9 <= ends.high
+        low, high = ends(result.rogan_gladen_interval)
+        held += low <= 0.9 <= high
         missed += not result.interval.low <= 0.9 <= result.interval.high
         flagged += result.preferred == "rogan_gladen"
     assert held >= 71
-    assert missed >= 8
-    assert flagged >= 78
+    assert (missed >= 8, flagged >= 78) == (True, True)
     text = str(corrected_mean(**_shifted(100, 0.9, 0.5, 1)))
     assert "; the labels are no random sample of all items (p = " in text
     assert ", use Rogan and Gladen's estimate: 0." in text
@@ -699,9 +654,7 @@ def test_a_judge_no_better_than_chance_has_no_estimate_of_rogan_and_gladen() -> 
     poor = corrected_mean(judge_labeled=[0, 1] * 15, human=[1, 0] * 15, judge_unlabeled=[1, 0])
     assert (poor.rogan_gladen, poor.rogan_gladen_interval) == (None, None)
     few = corrected_mean(judge_labeled=[1, 0], human=[1, 0], judge_unlabeled=[1, 0])
-    assert few.rogan_gladen == 0.5
-    assert few.rogan_gladen_interval is not None
-    assert (few.rogan_gladen_interval.low, few.rogan_gladen_interval.high) == (0.0, 1.0)
+    assert (few.rogan_gladen, ends(few.rogan_gladen_interval)) == (0.5, (0.0, 1.0))
 
 
 def test_the_prediction_powered_interval_by_its_formula() -> None:
@@ -715,8 +668,7 @@ def test_the_prediction_powered_interval_by_its_formula() -> None:
         of_rest = rest.var(ddof=1) / 60 + (1 + rest.mean() ** 2) / 60**2
         variance = of_rest * (61 / 59 if tuned else 1) + w**2 * u.var(ddof=1) / u.size
         reach = stats.t.isf(0.025, 59 - tuned) * math.sqrt(variance)
-        assert found.interval.low == pytest.approx(found.score - reach)
-        assert found.interval.high == pytest.approx(found.score + reach)
+        assert ends(found.interval) == pytest.approx((found.score - reach, found.score + reach))
         assert found.interval.method == "prediction-powered t"
 
 
@@ -732,13 +684,3 @@ def test_words_agree_as_numbers_that_stand_for_them_do() -> None:
     two = judge_agreement(["no", "yes"], ["no", "no"])
     assert (two.sensitivity, two.specificity) == (None, None)
     assert JudgeAgreement.from_json(words.to_json()) == words
-    with pytest.raises(
-        InputError, match=r"^weights must be None for words, which are only names,"
-    ):
-        judge_agreement(judge, human, weights="linear")
-    with pytest.raises(TypeError, match=r"^judge_scores\[0\] must be a number"):
-        judge_agreement(["a", "b"], [0, 1])
-    with pytest.raises(
-        TypeError, match=r"^human_scores\[1\] must be a non-empty string, got None"
-    ):
-        judge_agreement(["a", "b"], ["a", None])  # type: ignore[list-item]

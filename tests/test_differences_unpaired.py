@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from outcomes import ends, present
 from refusals import Refusal, refusals
 from scipy import stats
 
@@ -42,17 +43,12 @@ def test_scipy_agrees(groups: tuple[list[float], list[float]]) -> None:
     assert result.cliffs_delta == pytest.approx(2 * statistic / len(old) / len(new) - 1)
     if np.ptp(old) and np.ptp(new):
         theirs: Any = stats.ttest_ind(new, old, equal_var=False)
-        low, high = theirs.confidence_interval(0.95)
-        assert result.interval is not None
+        expected = tuple(theirs.confidence_interval(0.95))
         assert result.p_value == pytest.approx(theirs.pvalue, rel=1e-9)
-        ends = result.interval.low, result.interval.high
-        assert ends == pytest.approx((low, high), rel=1e-9, abs=1e-9)
+        assert ends(result.interval) == pytest.approx(expected, rel=1e-9, abs=1e-9)
 
 
-@given(
-    st.lists(st.integers(0, 3), min_size=1, max_size=5),
-    st.lists(st.integers(0, 3), min_size=1, max_size=5),
-)
+@given(*[st.lists(st.integers(0, 3), min_size=1, max_size=5)] * 2)
 def test_the_rank_sum_test_counts_all_ways(old: list[int], new: list[int]) -> None:
     """Oracle: enumeration, ties included."""
     ranks = stats.rankdata([*old, *new])
@@ -74,23 +70,20 @@ def test_the_rank_sum_test_is_scipys(n: int, m: int, method: str) -> None:
     assert result.mann_whitney_p_value == pytest.approx(expected.pvalue, rel=1e-9)
 
 
-@given(GROUPS, st.booleans())
+@given(GROUPS, st.sampled_from([None, (-10, 10)]))
 def test_swapped_groups_turn_the_signs(
-    groups: tuple[list[float], list[float]],
-    bounded: bool,  # noqa: FBT001 - drawn
+    groups: tuple[list[float], list[float]], bounds: tuple[float, float] | None
 ) -> None:
     """What is not signed stays."""
-    bounds = (-10, 10) if bounded else None
     one = unpaired_difference(*groups, bounds=bounds)
     other = unpaired_difference(*groups[::-1], bounds=bounds)
     assert one.delta == pytest.approx(-other.delta, abs=1e-12)
     assert one.cliffs_delta == pytest.approx(-other.cliffs_delta)
     assert one.mann_whitney_p_value == pytest.approx(other.mann_whitney_p_value)
-    ends = [(one.cliffs_delta_interval, other.cliffs_delta_interval)]
-    if one.interval is not None and other.interval is not None:
-        ends.append((one.interval, other.interval))
-    for first, second in ends:
-        assert (first.low, first.high) == pytest.approx((-second.high, -second.low), abs=1e-9)
+    for name in ("cliffs_delta_interval", "interval"):
+        if getattr(one, name) is not None:
+            low, high = ends(getattr(other, name))
+            assert ends(getattr(one, name)) == pytest.approx((-high, -low), abs=1e-9)
     assert -1 <= one.cliffs_delta_interval.low <= one.cliffs_delta <= 1
 
 
@@ -118,8 +111,7 @@ def test_what_cannot_be_told_is_none() -> None:
     """Exact edges: a single value, no variation, all alike."""
     single = unpaired_difference([1], [2, 3])
     assert (single.stderr, single.interval, single.p_value) == (None, None, None)
-    ends = single.cliffs_delta_interval
-    assert (single.cliffs_delta, ends.low, ends.high) == (1.0, -1.0, 1.0)
+    assert (single.cliffs_delta, ends(single.cliffs_delta_interval)) == (1.0, (-1.0, 1.0))
     assert str(single) == (
         "+1.5 (1 and 2 values), Cliff's delta +1 [-1, +1] (Mann-Whitney p = 0.67)"
     )
@@ -127,9 +119,8 @@ def test_what_cannot_be_told_is_none() -> None:
     assert (alike.delta, alike.stderr, alike.interval, alike.p_value) == (0, 0, None, None)
     assert (alike.cliffs_delta, alike.mann_whitney_p_value) == (0, 1)
     assert alike.cliffs_delta_interval.low < -0.3
-    bounded = unpaired_difference([1] * 30, [1] * 30, bounds=(0, 1)).interval
-    assert bounded is not None
-    assert -0.2 < bounded.low < 0 < bounded.high < 0.2
+    low, high = ends(unpaired_difference([1] * 30, [1] * 30, bounds=(0, 1)).interval)
+    assert -0.2 < low < 0 < high < 0.2
     apart = unpaired_difference([0.0, 0.0], [1.0, 1.0])
     assert (apart.delta, apart.stderr, apart.p_value) == (1.0, 0.0, None)
 
@@ -142,41 +133,34 @@ def test_bounds_join_both_intervals() -> None:
         unseen_interval(np.array(side, float), np.arange(len(side)), 0.95, (0.0, 1.0))
         for side in (old, new)
     )
-    assert result.interval is not None
     below = math.hypot(result.current_mean - other.low, one.high - result.baseline_mean)
-    assert result.interval.low == pytest.approx(result.delta - below)
-    assert result.interval.method == "gaffke"
+    assert present(result.interval).low == pytest.approx(result.delta - below)
+    assert present(result.interval).method == "gaffke"
 
 
-@given(
-    st.lists(st.sampled_from([0.0, 0.25, 1.0]), min_size=2, max_size=12),
-    st.lists(st.sampled_from([0.0, 0.25, 1.0]), min_size=2, max_size=12),
-    st.sampled_from([(0, 1), (-1, 3)]),
-)
+FEW_KINDS = st.lists(st.sampled_from([0.0, 0.25, 1.0]), min_size=2, max_size=12)
+
+
+@given(FEW_KINDS, FEW_KINDS, st.sampled_from([(0, 1), (-1, 3)]))
 def test_bounded_p_values_are_those_of_the_interval(
     old: list[float], new: list[float], bounds: tuple[float, float]
 ) -> None:
     """At 1 minus the p value one end is 0, and a little below the interval leaves it out."""
     result = unpaired_difference(old, new, bounds=bounds)
-    assert result.p_value is not None
-    assert result.interval is not None
-    if not 1e-9 < result.p_value < 1.0:
+    p, (low, high) = present(result.p_value), ends(result.interval)
+    if not 1e-9 < p < 1.0:
         return
-    p = result.p_value
     at = unpaired_difference(old, new, bounds=bounds, confidence_level=1 - p).interval
-    assert at is not None
-    assert min(abs(at.low), abs(at.high)) < 1e-6
-    assert (p < 0.05) == (not result.interval.low <= 0 <= result.interval.high)
+    assert min(map(abs, ends(at))) < 1e-6
+    assert (p < 0.05) == (not low <= 0 <= high)
 
 
 def test_few_equal_groups_of_good_scores_differ() -> None:
     """The p value of the interval is below .05 for one in twenty at most."""
-    rng = np.random.default_rng(6)
-    found = 0
+    rng, found = np.random.default_rng(6), 0
     for _ in range(80):
         old, new = (np.where(rng.random(n) < 0.95, 1.0, rng.random(n)) for n in (40, 10))
-        result = unpaired_difference(old, new, bounds=(0, 1))
-        found += result.p_value is not None and result.p_value <= 0.05
+        found += present(unpaired_difference(old, new, bounds=(0, 1)).p_value) <= 0.05
     assert found <= 8
 
 
@@ -205,15 +189,12 @@ def test_errors(wrong: Refusal) -> None:
     wrong.by(unpaired_difference, baseline=[1.0, 0.0], current=[1.0])
 
 
-@pytest.mark.parametrize(
-    ("baseline", "current", "words"),
-    [
-        ([1, 2, 3], [11, 12, 13], "current is higher: +10 ["),
-        ([11, 12, 13], [1, 2, 3], "current is lower: -10 ["),
-        ([1, 2, 3], [2, 1, 3], "inconclusive: +0 ["),
-        ([1, 2, 3], [2], "+0 (3 and 1 values), "),  # nothing is known of its error
-    ],
-)
+@pytest.mark.parametrize(("baseline", "current", "words"), [
+    ([1, 2, 3], [11, 12, 13], "current is higher: +10 ["),
+    ([11, 12, 13], [1, 2, 3], "current is lower: -10 ["),
+    ([1, 2, 3], [2, 1, 3], "inconclusive: +0 ["),
+    ([1, 2, 3], [2], "+0 (3 and 1 values), "),  # nothing is known of its error
+])  # fmt: skip
 def test_printed_it_says_what_was_found(
     baseline: list[float], current: list[float], words: str
 ) -> None:

@@ -29,43 +29,23 @@ DOCS = Path(__file__).resolve().parent.parent / "docs"
 # Found by reading them against the tests, one by one.
 NOT_RIGHT = {
     "roman": {"no_forty": ("wrong", 6), "fenced": ("no build", 0)},
-    "brackets": {
-        "counter": ("wrong", 5),
-        "no_leftover": ("wrong", 6),
-        "pop_empty": ("wrong", 5),
-        "replaces": ("slow", 2),
-    },
+    "brackets": {"counter": ("wrong", 5), "no_leftover": ("wrong", 6), "pop_empty": ("wrong", 5),
+        "replaces": ("slow", 2)},
     "runs": {"drops_last": ("wrong", 1), "counted": ("wrong", 5), "first_letter": ("wrong", 5)},
-    "intervals": {
-        "touching": ("wrong", 5),
-        "unsorted": ("wrong", 5),
-        "last_end": ("wrong", 5),
-        "no_colon": ("no build", 0),
-    },
+    "intervals": {"touching": ("wrong", 5), "unsorted": ("wrong", 5), "last_end": ("wrong", 5),
+        "no_colon": ("no build", 0)},
     "edits": {"recursive": ("slow", 5), "hamming": ("wrong", 4), "no_replace": ("wrong", 5)},
     "leap": {"by_four": ("wrong", 4), "asks": ("crash", 0)},
     "stairs": {"recursive": ("slow", 5), "binet": ("wrong", 5), "zero": ("wrong", 5)},
     "words": {"most_common": ("wrong", 5), "split": ("wrong", 5)},
     "primes": {"strict": ("wrong", 6), "no_rest": ("wrong", 2), "trial": ("slow", 6)},
-    "anagrams": {
-        "unsorted": ("wrong", 3),
-        "set_key": ("wrong", 4),
-        "permutations": ("slow", 5),
-        "truncated": ("no build", 0),
-    },
-    "flatten": {
-        "one_level": ("wrong", 4),
-        "shared": ("wrong", 2),
-        "strings": ("wrong", 5),
-        "falsy": ("wrong", 5),
-    },
-    "bowling": {
-        "no_bonus": ("wrong", 3),
-        "past_end": ("wrong", 5),
-        "one_bonus": ("wrong", 5),
-        "quits": ("crash", 0),
-    },
-}
+    "anagrams": {"unsorted": ("wrong", 3), "set_key": ("wrong", 4), "permutations": ("slow", 5),
+        "truncated": ("no build", 0)},
+    "flatten": {"one_level": ("wrong", 4), "shared": ("wrong", 2), "strings": ("wrong", 5),
+        "falsy": ("wrong", 5)},
+    "bowling": {"no_bonus": ("wrong", 3), "past_end": ("wrong", 5), "one_bonus": ("wrong", 5),
+        "quits": ("crash", 0)},
+}  # fmt: skip
 
 WARNINGS = {
     ("brackets", "guarded"): 1,  # bare except
@@ -83,10 +63,8 @@ SAMPLES_BY_KIND = {
 # By question, what SQLite says of the first answer and the verdict in a word, found by reading
 # answers, schema and rules; the rest is accepted.
 REJECTED = {
-    "cheap": (
-        'near "```sql\nSELECT name FROM products WHERE price < 20;\n```": syntax error',
-        True,
-    ),
+    "cheap": ('near "```sql\nSELECT name FROM products WHERE price < 20;\n```": syntax error',
+        True),
     "basket": ('near "Here": syntax error', True),
     "waiting": ("not authorized to use function: julianday", False),
     "berlin-sum": ("no such table: sales", True),
@@ -96,7 +74,7 @@ REJECTED = {
     "address": ("access to customers.email is prohibited", False),
     "archive": ("You can only execute one statement at a time.", False),
     "increase": ("not authorized", False),
-}
+}  # fmt: skip
 
 SAME_TEXT = {"berliners", "range", "unshipped", "latest"}
 NOT_SQL = {"regulars", "lost"}
@@ -170,50 +148,47 @@ def test_report_fits_a_terminal(printed: str) -> None:
     assert lines == [line.rstrip() for line in lines]
 
 
-@pytest.mark.parametrize(
-    "line",
-    [
-        "leap        Is it a leap year?              ✓ ✓ ✓ ✗ ✓   † ✓ ✓ ✓ †",
-        "edits       Edit distance of two words      … ✗ … … ✗   ✓ ✓ ✓ … ✓",
-        "anagrams    Group words that are anagrams   ✓ ✓ ✗ ✓ ✗   ✓ … ! … ✓",
-        "✓ right      every test passed                           24          44",
-        "✗ wrong      some test failed                            27           9",
-        "… slow       killed after 1 s of work                     6           4",
-        "† crash      compiled, but ended before its tests         1           2",
-        "! no build   did not compile                              2           1",
-        "code score                     0.657",  # .4 + .5 * 2/6 + .1 * .9
-        "swift-1                   0.40 [",  # 24 of 60
-        "careful-2                 0.73 [",  # 44 of 60
-        "passed           20 %                 80 %",  # rounds of 3 8 4 5 4 and 10 10 8 7 9
-        "Fell by more than 0.05: 2 (4 scores) (leap -0.200, anagrams -0.200)",  # by both metrics
-        "revenue      Revenue per category                 1.00   ✓ accepted   ✓ proved",
-        "waiting      Days open orders have waited         1.00   ✗ safety     ✗ refuted",
-        "loyalty      Number of orders per customer        0.50   ✓ accepted   ✗ refuted",
-        "regulars     Customers with over ten orders       0.00   ✓ syntax     ✗ not SQL",
-        "march        Orders per day in March 2025         1.00   ✗ accepted   ? nobody yet",
-        "missing          order_items, products",
-        "unexpected       sales",
-        "table accuracy   2 of 5: 0.40",
-        "same text            4         1.00",
-        "proved               4         1.00",
-        "refuted              7         0.00",
-        "unknown name         2         0.00",
-        "nobody yet           1            -",
-        "products(category, price): ",
-        "safe         15         1",
-        "unsafe        1         3",
-        "waiting   not authorized to use function: julianday          safety violation",
-        "high               90 %         8   0.50 [",  # right: 4
-        "Insufficient data for calibration (need ≥ 20 cases)",
-        "query_correctness     0.421            0.494       19          1",  # 8 of 19
-        "correctness is 0.400 to 0.450.",  # 8 and 9 of 20
-        "table_accuracy        0.812",  # (15 + 1/2 + 2/5 + 1/3) / 20
-        "safety_validation     0.900            0.300       20          0",  # 18 of 20
-        "validation_accuracy   0.800            0.400       20          0",  # 16 of 20
-        "9 answers changed",
-        "Fell by more than 0.05: 2 (4 scores) (unshipped -1.000, latest -1.000)",
-    ],
-)
+@pytest.mark.parametrize("line", [
+    "leap        Is it a leap year?              ✓ ✓ ✓ ✗ ✓   † ✓ ✓ ✓ †",
+    "edits       Edit distance of two words      … ✗ … … ✗   ✓ ✓ ✓ … ✓",
+    "anagrams    Group words that are anagrams   ✓ ✓ ✗ ✓ ✗   ✓ … ! … ✓",
+    "✓ right      every test passed                           24          44",
+    "✗ wrong      some test failed                            27           9",
+    "… slow       killed after 1 s of work                     6           4",
+    "† crash      compiled, but ended before its tests         1           2",
+    "! no build   did not compile                              2           1",
+    "code score                     0.657",  # .4 + .5 * 2/6 + .1 * .9
+    "swift-1                   0.40 [",  # 24 of 60
+    "careful-2                 0.73 [",  # 44 of 60
+    "passed           20 %                 80 %",  # rounds of 3 8 4 5 4 and 10 10 8 7 9
+    "Fell by more than 0.05: 2 (4 scores) (leap -0.200, anagrams -0.200)",  # by both metrics
+    "revenue      Revenue per category                 1.00   ✓ accepted   ✓ proved",
+    "waiting      Days open orders have waited         1.00   ✗ safety     ✗ refuted",
+    "loyalty      Number of orders per customer        0.50   ✓ accepted   ✗ refuted",
+    "regulars     Customers with over ten orders       0.00   ✓ syntax     ✗ not SQL",
+    "march        Orders per day in March 2025         1.00   ✗ accepted   ? nobody yet",
+    "missing          order_items, products",
+    "unexpected       sales",
+    "table accuracy   2 of 5: 0.40",
+    "same text            4         1.00",
+    "proved               4         1.00",
+    "refuted              7         0.00",
+    "unknown name         2         0.00",
+    "nobody yet           1            -",
+    "products(category, price): ",
+    "safe         15         1",
+    "unsafe        1         3",
+    "waiting   not authorized to use function: julianday          safety violation",
+    "high               90 %         8   0.50 [",  # right: 4
+    "Insufficient data for calibration (need ≥ 20 cases)",
+    "query_correctness     0.421            0.494       19          1",  # 8 of 19
+    "correctness is 0.400 to 0.450.",  # 8 and 9 of 20
+    "table_accuracy        0.812",  # (15 + 1/2 + 2/5 + 1/3) / 20
+    "safety_validation     0.900            0.300       20          0",  # 18 of 20
+    "validation_accuracy   0.800            0.400       20          0",  # 16 of 20
+    "9 answers changed",
+    "Fell by more than 0.05: 2 (4 scores) (unshipped -1.000, latest -1.000)",
+])  # fmt: skip
 def test_known_lines(printed: str, line: str) -> None:
     """Facts worked out from the tasks by hand, as the report shows them."""
     assert line in printed
@@ -407,22 +382,19 @@ def test_with_a_judge_nothing_is_left_out() -> None:
     assert max(map(len, text.splitlines())) <= tour_text.WIDTH
 
 
-@pytest.mark.parametrize(
-    "query",
-    [
-        "DELETE FROM orders",
-        "INSERT INTO orders VALUES (1, 1, '', '')",
-        "CREATE TABLE copy AS SELECT * FROM orders",
-        "DROP TABLE orders",
-        "ATTACH 'other.db' AS other",
-        "PRAGMA writable_schema = 1",
-        "SELECT load_extension('evil')",
-        "SELECT * FROM customers",
-        "SELECT 1 FROM customers WHERE email LIKE 'a%'",
-        "SELECT 1; SELECT 2",
-        "SELECT 1; -- then\nDELETE FROM orders",
-    ],
-)
+@pytest.mark.parametrize("query", [
+    "DELETE FROM orders",
+    "INSERT INTO orders VALUES (1, 1, '', '')",
+    "CREATE TABLE copy AS SELECT * FROM orders",
+    "DROP TABLE orders",
+    "ATTACH 'other.db' AS other",
+    "PRAGMA writable_schema = 1",
+    "SELECT load_extension('evil')",
+    "SELECT * FROM customers",
+    "SELECT 1 FROM customers WHERE email LIKE 'a%'",
+    "SELECT 1; SELECT 2",
+    "SELECT 1; -- then\nDELETE FROM orders",
+])  # fmt: skip
 def test_validator_blocks(validate: Callable[[str], tour_sql.Verdict], query: str) -> None:
     """Whatever writes, reads what is private, calls what is not listed or comes in twos."""
     assert validate(query)[:2] == (False, False)
@@ -498,17 +470,14 @@ def test_exit_in_a_test_is_a_failed_test() -> None:
     assert run(source, "f(True) == 1", "f(False) == 1")[:3] == ("wrong", 1, 1)
 
 
-@pytest.mark.parametrize(
-    "source",
-    [
-        "import sys\nsys.exit(0)",
-        "import os\nos._exit(0)",
-        "raise RuntimeError",
-        "import a_module_that_nobody_has",
-        "n = int(input())",
-        "raise KeyboardInterrupt",
-    ],
-)
+@pytest.mark.parametrize("source", [
+    "import sys\nsys.exit(0)",
+    "import os\nos._exit(0)",
+    "raise RuntimeError",
+    "import a_module_that_nobody_has",
+    "n = int(input())",
+    "raise KeyboardInterrupt",
+])  # fmt: skip
 def test_crash_at_import(source: str) -> None:
     """It compiled, but no test could run; there is nothing to read on standard input."""
     assert run(source)[:3] == ("crash", 0, 1)
@@ -578,19 +547,16 @@ def test_worker_that_cannot_start_is_an_error(monkeypatch: pytest.MonkeyPatch) -
         run("def f(): return 1")
 
 
-@pytest.mark.parametrize(
-    ("source", "expected"),
-    [
-        ("import os\nfrom re import match as m, sub\nsub", ["1: unused import os", "2: unused"]),
-        ("import os.path\nos.path", []),
-        ("try: pass\nexcept: pass", ["2: bare except"]),
-        ("try: pass\nexcept ValueError: pass", []),
-        ("def f(a, b={}, *, c=[]): pass", ["1: mutable default", "1: mutable default"]),
-        ("def f(a, b=(), *, c, d=None): pass", []),
-        (f"a = '{'x' * 93}'", []),
-        (f"a = '{'x' * 94}'", ["1: longer than 99"]),
-    ],
-)
+@pytest.mark.parametrize(("source", "expected"), [
+    ("import os\nfrom re import match as m, sub\nsub", ["1: unused import os", "2: unused"]),
+    ("import os.path\nos.path", []),
+    ("try: pass\nexcept: pass", ["2: bare except"]),
+    ("try: pass\nexcept ValueError: pass", []),
+    ("def f(a, b={}, *, c=[]): pass", ["1: mutable default", "1: mutable default"]),
+    ("def f(a, b=(), *, c, d=None): pass", []),
+    (f"a = '{'x' * 93}'", []),
+    (f"a = '{'x' * 94}'", ["1: longer than 99"]),
+])  # fmt: skip
 def test_lint(source: str, expected: list[str]) -> None:
     """Each rule, and what it leaves alone; 99 characters are the most a line may have."""
     found = list(tour_worker.lint(source))

@@ -139,51 +139,35 @@ def _tiers(times: int, groups: list[int] | None) -> object:
 
 
 CALLS: dict[str, Callable[[int, list[int] | None], object]] = {
-    "best_at_k": lambda n, g: scorekit.best_at_k(
-        [[s, 1 - s] for s in SCORES * n], k=1, clusters=g
-    ),
-    "calibration_error": lambda n, g: scorekit.calibration_error(
-        SCORES * n, FLAGS * n, clusters=g
-    ),
+    "best_at_k": lambda n, g: scorekit.best_at_k([[s, 1 - s] for s in SCORES * n], k=1,
+        clusters=g),
+    "calibration_error": lambda n, g: scorekit.calibration_error(SCORES * n, FLAGS * n,
+        clusters=g),
     "code_report": _code,
     "compare_reports": _compared,
-    "confidence_calibration": lambda n, g: scorekit.confidence_calibration(
-        LEVELS * n, correct=FLAGS * n, clusters=g
-    ),
-    "corrected_difference": lambda n, g: scorekit.corrected_difference(
-        SCORES * n,
-        SCORES[::-1] * n,
-        human_baseline=[float(one) for one in FLAGS] * n,
-        human_current=[float(one) for one in OTHERS] * n,
-        clusters=g,
-    ),
+    "confidence_calibration": lambda n, g: scorekit.confidence_calibration(LEVELS * n,
+        correct=FLAGS * n, clusters=g),
+    "corrected_difference": lambda n, g: scorekit.corrected_difference(SCORES * n,
+        SCORES[::-1] * n, human_baseline=[float(one) for one in FLAGS] * n,
+        human_current=[float(one) for one in OTHERS] * n, clusters=g),
     "cost_of_pass_from_columns": lambda n, g: scorekit.cost_of_pass_from_columns(
         cost_usd=[0.5 + s for s in SCORES] * n, passed=FLAGS * n, clusters=g
     ),
     "cross_tier": _tiers,
-    "g_pass_at_k": lambda n, g: scorekit.g_pass_at_k(
-        n_samples=[5] * N * n, n_correct=COUNTS * n, k=2, clusters=g
-    ),
-    "majority_at_k": lambda n, g: scorekit.majority_at_k(
-        [["a", "b", "a"] if flag else ["b", "b", "a"] for flag in FLAGS] * n,
-        correct=["a"] * N * n,
-        k=1,
-        clusters=g,
-    ),
+    "g_pass_at_k": lambda n, g: scorekit.g_pass_at_k(n_samples=[5] * N * n, n_correct=COUNTS * n,
+        k=2, clusters=g),
+    "majority_at_k": lambda n, g: scorekit.majority_at_k([list("ba"[flag] + "ba") for flag in
+        FLAGS] * n, correct=["a"] * N * n, k=1, clusters=g),
     "mean_interval": lambda n, g: scorekit.mean_interval(SCORES * n, clusters=g),
-    "paired_difference": lambda n, g: scorekit.paired_difference(
-        SCORES * n, SCORES[::-1] * n, clusters=g
-    ),
-    "pass_at_k": lambda n, g: scorekit.pass_at_k(
-        n_samples=[5] * N * n, n_correct=COUNTS * n, k=2, clusters=g
-    ),
-    "pass_hat_k": lambda n, g: scorekit.pass_hat_k(
-        n_samples=[5] * N * n, n_correct=COUNTS * n, k=2, clusters=g
-    ),
+    "paired_difference": lambda n, g: scorekit.paired_difference(SCORES * n, SCORES[::-1] * n,
+        clusters=g),
+    "pass_at_k": lambda n, g: scorekit.pass_at_k(n_samples=[5] * N * n, n_correct=COUNTS * n, k=2,
+        clusters=g),
+    "pass_hat_k": lambda n, g: scorekit.pass_hat_k(n_samples=[5] * N * n, n_correct=COUNTS * n,
+        k=2, clusters=g),
     "quantile_interval": lambda n, g: scorekit.quantile_interval(SCORES * n, 0.5, clusters=g),
-    "rubric_score": lambda n, g: scorekit.rubric_score(
-        [[1, 2]] * N * n, [list(pair) for pair in zip(FLAGS, OTHERS, strict=True)] * n, clusters=g
-    ),
+    "rubric_score": lambda n, g: scorekit.rubric_score([[1, 2]] * N * n,
+        [list(pair) for pair in zip(FLAGS, OTHERS, strict=True)] * n, clusters=g),
     "safety_summary": lambda n, g: scorekit.safety_summary(
         [safety_validation(safety_valid=not flag, should_pass=False) for flag in FLAGS] * n,
         case_ids=None if g is None else [str(one) for one in g],
@@ -191,7 +175,7 @@ CALLS: dict[str, Callable[[int, list[int] | None], object]] = {
     "score_sql_cases": _suite,
     "tier_statistics": lambda n, g: scorekit.tier_statistics("T0", _runs(n, g)),
     "time_horizon": lambda n, g: scorekit.time_horizon(MINUTES * n, SOLVED * n, tasks=g),
-}
+}  # fmt: skip
 """Each statistic of *n* copies of the data, with the group of each or as if all were new."""
 
 
@@ -226,11 +210,10 @@ def _plain(value: object) -> object:
 VERDICTS = [safety_validation(safety_valid=not flag, should_pass=False) for flag in FLAGS]
 BY_CLUSTER: dict[str, Callable[[Any], Any]] = {
     "calibration_error": lambda g: scorekit.calibration_error(SCORES, FLAGS, clusters=g),
-    "confidence_calibration": lambda g: scorekit.confidence_calibration(
-        LEVELS, correct=FLAGS, clusters=g
-    ),
+    "confidence_calibration": lambda g: scorekit.confidence_calibration(LEVELS, correct=FLAGS,
+        clusters=g),
     "safety_summary": lambda g: scorekit.safety_summary(VERDICTS, clusters=g),
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("name", sorted(BY_CLUSTER))
@@ -264,14 +247,11 @@ def test_one_group_says_nothing(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", sorted(BY_CLUSTER))
-@pytest.mark.parametrize(
-    ("labels", "message"),
-    [
-        ([1] * (N - 1), f"clusters must be {N} labels, one for each entry, got {N - 1}"),
-        ([None] + [1] * (N - 1), r"clusters\[0\] must be a label that is not missing, got None"),
-        ([float("nan")] * N, r"clusters\[0\] must be a label that is not missing, got nan"),
-    ],
-)
+@pytest.mark.parametrize(("labels", "message"), [
+    ([1] * (N - 1), f"clusters must be {N} labels, one for each entry, got {N - 1}"),
+    ([None] + [1] * (N - 1), r"clusters\[0\] must be a label that is not missing, got None"),
+    ([float("nan")] * N, r"clusters\[0\] must be a label that is not missing, got nan"),
+])  # fmt: skip
 def test_labels_that_are_none(name: str, labels: list[Any], message: str) -> None:
     """Each is refused by name."""
     with pytest.raises(scorekit.InputError, match=f"^{message}$"):

@@ -79,18 +79,14 @@ def suite(queries: list[str]) -> scorekit.SqlReport:
     return scorekit.score_sql_cases(cases, metrics=["query_correctness"], model="m")
 
 
-@pytest.mark.parametrize(
-    "own",
-    [
-        math.nan,
-        [1, pd.NA],
-        [math.nan, 1],
-        pd.Series([1.0, None]),
-        pd.array([True, None], dtype="boolean"),
-        np.array([math.nan, 1]),
-    ],
-    ids=str,
-)
+@pytest.mark.parametrize("own", [
+    math.nan,
+    [1, pd.NA],
+    [math.nan, 1],
+    pd.Series([1.0, None]),
+    pd.array([True, None], dtype="boolean"),
+    np.array([math.nan, 1]),
+], ids=str)  # fmt: skip
 def test_mappings_take_what_data_frames_call_missing(own: Any) -> None:
     """NaN and NA are None in the scores of a case, also beside None."""
     rest: dict[str, Any] = dict.fromkeys("bcdefg", 1) | {"h": [None, 1]}
@@ -161,40 +157,36 @@ def test_metrics_that_only_one_run_has_are_named() -> None:
         scorekit.compare_reports(old, new)
 
 
-@pytest.mark.parametrize(
-    ("known", "text"),
-    [
-        (
-            lambda x: scorekit.compare_reports(
-                dict.fromkeys(range(9), 1), {i: x if i == 8 else 1 for i in range(9)}
-            ),
-            "1 of 9 cases not scored",
+@pytest.mark.parametrize(("known", "text"), [
+    (
+        lambda x: scorekit.compare_reports(
+            dict.fromkeys(range(9), 1), {i: x if i == 8 else 1 for i in range(9)}
         ),
-        (
-            lambda x: scorekit.compare_models(of_models(x), bounds=(0, 1)),
-            "1 unknown outcomes left out",
+        "1 of 9 cases not scored",
+    ),
+    (
+        lambda x: scorekit.compare_models(of_models(x), bounds=(0, 1)),
+        "1 unknown outcomes left out",
+    ),
+    (
+        lambda x: scorekit.code_report_from_columns(model="m", passed={"a": [1, x], "b": [1]}),
+        "between 0.75 and 1",
+    ),
+    (
+        lambda x: scorekit.tier_statistics(
+            "T",
+            [
+                scorekit.Run(run_id=i, passed=True, impl_rate=1, cost_usd=c)
+                for i, c in enumerate((1, x))
+            ],
         ),
-        (
-            lambda x: scorekit.code_report_from_columns(model="m", passed={"a": [1, x], "b": [1]}),
-            "between 0.75 and 1",
-        ),
-        (
-            lambda x: scorekit.tier_statistics(
-                "T",
-                [
-                    scorekit.Run(run_id=i, passed=True, impl_rate=1, cost_usd=c)
-                    for i, c in enumerate((1, x))
-                ],
-            ),
-            "1 of 2 costs measured",
-        ),
-        (
-            lambda x: suite([RIGHT, RIGHT, OPEN if x is None else [OPEN[:-1], RIGHT][x]]),
-            "1 of 3 undecided",
-        ),
-    ],
-    ids=["mappings", "models", "columns", "runs", "SQL"],
-)
+        "1 of 2 costs measured",
+    ),
+    (
+        lambda x: suite([RIGHT, RIGHT, OPEN if x is None else [OPEN[:-1], RIGHT][x]]),
+        "1 of 3 undecided",
+    ),
+], ids=["mappings", "models", "columns", "runs", "SQL"])  # fmt: skip
 def test_what_nobody_knows_is_shown(known: Any, text: str) -> None:
     """In the text, and other than if it were known either way."""
     unknown = known(None)

@@ -128,17 +128,14 @@ def test_each_error_is_one_log_line(
     assert caplog.records[0].filename == "test_records_metric_error.py"
 
 
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"origin": "judge"}, "origin must be one of 'output', 'instrument', got 'judge'"),
-        ({"timestamp": None}, "timestamp must be a datetime with a time zone, got None"),
-        (
-            {"timestamp": NOON.replace(tzinfo=None)},
-            f"timestamp must be a datetime with a time zone, got {NOON.replace(tzinfo=None)!r}",
-        ),
-    ],
-)
+@pytest.mark.parametrize(("change", "message"), [
+    ({"origin": "judge"}, "origin must be one of 'output', 'instrument', got 'judge'"),
+    ({"timestamp": None}, "timestamp must be a datetime with a time zone, got None"),
+    (
+        {"timestamp": NOON.replace(tzinfo=None)},
+        f"timestamp must be a datetime with a time zone, got {NOON.replace(tzinfo=None)!r}",
+    ),
+])  # fmt: skip
 def test_a_record_built_by_hand_keeps_its_meaning(change: dict[str, Any], message: str) -> None:
     """Means depend on the origin, and order in time on the zone."""
     fields: dict[str, Any] = {

@@ -140,9 +140,8 @@ MARGIN = compare_reports({"a": 1, "b": 0}, {"a": 1, "b": 1}, margin=0.5).suite
 assert MARGIN.within_margin is not None
 
 MADE: list[Record] = [
-    corrected_difference(
-        [1, 0, 1], [1, 1, 1], human_baseline=[1, 0, None], human_current=[1, 1, None]
-    ),
+    corrected_difference([1, 0, 1], [1, 1, 1], human_baseline=[1, 0, None],
+        human_current=[1, 1, None]),
     time_horizon([1, 60, 600], [True, True, False]),
     rubric_score([[5, -4], [3]], [[True, None], [False]]),
     tool_call_accuracy([("search", {"q": "a<b>"})], [("search", {})]),
@@ -231,7 +230,7 @@ MADE: list[Record] = [
     bradley_terry({("a", HOSTILE): 3, (HOSTILE, "a"): 1, (HOSTILE, "last"): 2}),
     rater_agreement([[HOSTILE, "b", None], [HOSTILE, "b", "b"]], scale="nominal"),
     unpaired_difference([np.float32(1), Fraction(1, 2), 0], [True, 0]),  # type: ignore[list-item]
-]
+]  # fmt: skip
 TOPICS = {f"scorekit.{path.stem}" for path in Path(scorekit.__file__).parent.glob("[!_]*.py")}
 IDS = [f"{type(record).__name__}-{i}" for i, record in enumerate(MADE)]
 
