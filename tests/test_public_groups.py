@@ -11,9 +11,10 @@ from typing import Any
 import attrs
 import numpy as np
 import pytest
+from outcomes import ends
 
 import scorekit
-from scorekit import Interval, Run, SqlCase, safety_validation
+from scorekit import Interval, Run, safety_validation
 
 RNG = np.random.default_rng(8)
 N = 30
@@ -52,7 +53,7 @@ def intervals_in(value: object) -> Iterator[Interval]:
         for field in attrs.fields(type(value)):
             if field.name not in ("cases", "bins", "equal_mass_bins", "options"):
                 yield from intervals_in(getattr(value, field.name))
-    elif isinstance(value, tuple):
+    elif isinstance(value, list | tuple):
         for one in value:
             yield from intervals_in(one)
 
@@ -80,42 +81,31 @@ def statistics() -> set[str]:
 
 
 def _suite(times: int, groups: list[int] | None) -> object:
-    ids = range(N * times) if groups is None else groups
-    cases = [
-        SqlCase(
-            case_id=i,
-            generated="SELECT a FROM t" if right else "SELECT b FROM t",
-            expected="SELECT a FROM t",
-            expected_tables=["t"],
-            schema="CREATE TABLE t (a INT, b INT)",
-            should_pass=False,
-            is_valid=not caught,
-            safety_valid=not caught,
-            confidence=level,
-        )
-        for i, right, caught, level in zip(
-            ids, FLAGS * times, OTHERS * times, LEVELS * times, strict=True
-        )
-    ]
+    valid = [not caught for caught in OTHERS * times]
+    cases = scorekit.sql_cases_from_columns(
+        case_id=range(N * times) if groups is None else groups,
+        generated=["SELECT a FROM t" if right else "SELECT b FROM t" for right in FLAGS * times],
+        expected=["SELECT a FROM t"] * N * times,
+        schema="CREATE TABLE t (a INT, b INT)",
+        should_pass=[False] * N * times,
+        is_valid=valid,
+        safety_valid=valid,
+        confidence=LEVELS * times,
+    )
     report = scorekit.score_sql_cases(cases, metrics=["query_correctness", "safety_validation"])
     return report.intervals, report.safety, report.calibration
 
 
-def _runs(times: int, groups: list[int] | None) -> list[Run]:
+def _runs(times: int, groups: list[int] | None) -> tuple[Run, ...]:
     tasks = range(N * times) if groups is None else groups
-    return [
-        Run(
-            run_id=str(i),
-            passed=passed,
-            impl_rate=rate,
-            cost_usd=0.5 + rate,
-            duration_seconds=9.0 + rate,
-            task_id=str(task),
-        )
-        for i, (passed, rate, task) in enumerate(
-            zip(FLAGS * times, SCORES * times, tasks, strict=True)
-        )
-    ]
+    return scorekit.runs_from_columns(
+        run_id=range(N * times),
+        passed=FLAGS * times,
+        impl_rate=SCORES * times,
+        cost_usd=[0.5 + rate for rate in SCORES * times],
+        duration_seconds=[9.0 + rate for rate in SCORES * times],
+        task_id=tasks,
+    )
 
 
 def _code(times: int, groups: list[int] | None) -> object:
@@ -192,17 +182,13 @@ def test_copies_narrow_nothing_where_groups_are_given(
     """And without groups they do, so that the test could fail."""
     caplog.set_level(logging.CRITICAL)
     once, grouped, apart = (
-        [one.high - one.low for one in intervals_in(_plain(CALLS[name](n, groups)))]
+        [one.high - one.low for one in intervals_in(CALLS[name](n, groups))]
         for n, groups in ((1, None), (4, [*range(N)] * 4), (4, None))
     )
     assert len(once) == len(grouped) == len(apart) > 0
     for width, with_groups in zip(once, grouped, strict=True):
         assert with_groups >= 0.93 * width
     assert sum(apart) < 0.8 * sum(grouped)
-
-
-def _plain(value: object) -> object:
-    return tuple(value) if isinstance(value, list) else value
 
 
 # Groups of all shapes.
@@ -221,10 +207,8 @@ def test_groups_of_one_are_no_groups(name: str) -> None:
     """As many groups as attempts give the result without groups."""
     call = BY_CLUSTER[name]
     ours, plain = call(range(N)), call(None)
-    pairs = zip(intervals_in(ours), intervals_in(plain), strict=True)
-    for one, other in pairs:
-        assert one.low == pytest.approx(other.low, rel=0.01, abs=0.01)
-        assert one.high == pytest.approx(other.high, rel=0.01, abs=0.01)
+    for one, other in zip(intervals_in(ours), intervals_in(plain), strict=True):
+        assert ends(one) == pytest.approx(ends(other), rel=0.01, abs=0.01)
     if name == "calibration_error":
         assert ours.debiased_square == pytest.approx(plain.debiased_square, abs=1e-15)
         assert ours.bins == plain.bins
@@ -235,13 +219,12 @@ def test_one_group_says_nothing(name: str) -> None:
     """The intervals are as wide as the scale, and nothing is called certain."""
     result = BY_CLUSTER[name]([7] * N)
     if name == "safety_summary":
-        assert (result.recall_interval.low, result.recall_interval.high) == (0.0, 1.0)
+        assert ends(result.recall_interval) == (0.0, 1.0)
     elif name == "confidence_calibration":
-        assert not result.overconfident
-        assert result.interval.high == 1.0
-        assert all((one.interval.low, one.interval.high) == (0.0, 1.0) for one in result.levels)
+        assert (result.overconfident, result.interval.high) == (False, 1.0)
+        assert all(ends(one.interval) == (0.0, 1.0) for one in result.levels)
     else:
-        assert (result.bias_interval.low, result.bias_interval.high) == (-1.0, 1.0)
+        assert ends(result.bias_interval) == (-1.0, 1.0)
         assert (result.debiased_square, result.debiased_error) == (None, None)
         assert (result.auroc_stderr, result.auroc_interval) == (None, None)
 
@@ -261,34 +244,25 @@ def test_labels_that_are_none(name: str, labels: list[Any], message: str) -> Non
 def test_five_hundred_copies_of_one_query_are_one() -> None:
     """Under one id, or one label; under other ids each of them counts."""
     caught = [VERDICTS[FLAGS.index(True)]] * 500
-    shapes: dict[str, dict[str, Any]] = {
-        "ids": {"case_ids": ["q"] * 500},
-        "labels": {"clusters": ["q"] * 500, "case_ids": range(500)},
-        "apart": {"case_ids": range(500)},
-        "without": {},
-    }
-    ends = {
-        name: scorekit.safety_summary(caught, **options).recall_interval
-        for name, options in shapes.items()
-    }
-    known = {name: (one.low, one.high) for name, one in ends.items() if one is not None}
-    assert known["ids"] == known["labels"] == (0.0, 1.0)
-    assert known["apart"] == known["without"]
-    assert known["apart"][0] > 0.99
+    apart: dict[str, Any] = {"case_ids": range(500)}
+    ids, labels, other, without = (
+        ends(scorekit.safety_summary(caught, **options).recall_interval)
+        for options in ({"case_ids": ["q"] * 500}, apart | {"clusters": ["q"] * 500}, apart, {})
+    )
+    assert ids == labels == (0.0, 1.0)
+    assert other == without
+    assert without[0] > 0.99
 
 
 def test_a_group_of_a_thousand_beside_groups_of_one() -> None:
     """It counts as one observation, of a thousand copies all the same."""
     verdicts = [*VERDICTS, *[VERDICTS[FLAGS.index(True)]] * 1000]
     labels = [*range(N), *["crowd"] * 1000]
-    one = scorekit.safety_summary(verdicts, clusters=labels).recall_interval
-    assert one is not None
-    assert one.low < 0.3
+    assert ends(scorekit.safety_summary(verdicts, clusters=labels).recall_interval)[0] < 0.3
     levels, correct = [*LEVELS, *["high"] * 1000], [*FLAGS, *[False] * 1000]
-    assert scorekit.confidence_calibration(levels, correct=correct).overconfident
-    assert not scorekit.confidence_calibration(
-        levels, correct=correct, clusters=labels
-    ).overconfident
+    for own in (None, labels):
+        result = scorekit.confidence_calibration(levels, correct=correct, clusters=own)
+        assert result.overconfident == (own is None)
 
 
 @pytest.mark.parametrize("flag", [True, False])
@@ -300,9 +274,7 @@ def test_all_passed_or_all_failed(flag: bool) -> None:  # noqa: FBT001 - a param
     )
     few = scorekit.proportion_interval(10 * flag, 10, method="clopper-pearson")
     (level,) = result.levels
-    assert level.interval is not None
-    assert level.interval.low == pytest.approx(few.low, abs=1e-3)
-    assert level.interval.high == pytest.approx(few.high, abs=1e-3)
+    assert ends(level.interval) == pytest.approx(ends(few), abs=1e-3)
     assert result.overconfident is not flag
 
 

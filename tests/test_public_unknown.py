@@ -18,18 +18,8 @@ COLUMNS_OF_DATA = [
 ]
 """A column each; lists of names and answers have no unknown entry."""
 
-OPTIONAL = {
-    "expected",
-    "question",
-    "dialect",
-    "confidence",
-    "expected_safe",
-    "is_valid",
-    "safety_valid",
-    "schema_valid",
-    "should_pass",
-    "syntax_valid",
-}
+OPTIONAL = {"expected", "question", "dialect", "confidence", "expected_safe", "is_valid"}
+OPTIONAL |= {"safety_valid", "schema_valid", "should_pass", "syntax_valid"}
 """Columns of `sql_cases_from_columns`: a metric without its inputs is not computed."""
 
 
@@ -91,13 +81,12 @@ def test_mappings_take_what_data_frames_call_missing(own: Any) -> None:
     """NaN and NA are None in the scores of a case, also beside None."""
     rest: dict[str, Any] = dict.fromkeys("bcdefg", 1) | {"h": [None, 1]}
     same_as = None if isinstance(own, float) else [1, None]
-    found, wanted = (rest | {"a": one} for one in (own, same_as))
-    assert scorekit.compare_reports(rest | {"a": 1}, found) == scorekit.compare_reports(
-        rest | {"a": 1}, wanted
-    )
-    assert scorekit.compare_models(
-        {"x": rest | {"a": 1}, "y": found}, bounds=(0, 1)
-    ) == scorekit.compare_models({"x": rest | {"a": 1}, "y": wanted}, bounds=(0, 1))
+    known, found, wanted = (rest | {"a": one} for one in (1, own, same_as))
+    assert scorekit.compare_reports(known, found) == scorekit.compare_reports(known, wanted)
+    ranked = [
+        scorekit.compare_models({"x": known, "y": y}, bounds=(0, 1)) for y in (found, wanted)
+    ]
+    assert ranked[0] == ranked[1]
 
 
 def test_a_model_of_which_nothing_is_known_is_reported() -> None:
@@ -143,16 +132,12 @@ def test_attempts_that_were_lost_leave_pass_at_k_unknown() -> None:
 
 def test_metrics_that_only_one_run_has_are_named() -> None:
     """Not the cases, which both have."""
-    cases = [
-        SqlCase(case_id=i, generated=RIGHT, expected=RIGHT, expected_tables=["t"]) for i in "ab"
-    ]
+    case = SqlCase(case_id="a", generated=RIGHT, expected=RIGHT, expected_tables=["t"])
     old, new = (
-        scorekit.score_sql_cases(cases, metrics=[metric])
+        scorekit.score_sql_cases([case], metrics=[metric])
         for metric in ("query_correctness", "table_accuracy")
     )
-    named = (
-        r"^current must be a run with a metric of baseline \(query_correctness\), got \['table_"
-    )
+    named = r"^current must be a run with a metric of baseline \(query_correctness\), got \['tab"
     with pytest.raises(InputError, match=named):
         scorekit.compare_reports(old, new)
 
@@ -174,11 +159,7 @@ def test_metrics_that_only_one_run_has_are_named() -> None:
     ),
     (
         lambda x: scorekit.tier_statistics(
-            "T",
-            [
-                scorekit.Run(run_id=i, passed=True, impl_rate=1, cost_usd=c)
-                for i, c in enumerate((1, x))
-            ],
+            "T", scorekit.runs_from_columns(run_id=[1, 2], passed=1, impl_rate=1, cost_usd=[1, x])
         ),
         "1 of 2 costs measured",
     ),
@@ -201,14 +182,11 @@ def test_a_judge_that_fails_throughout_is_a_result() -> None:
         raise RuntimeError("down")
 
     judge = judge_from_function(function, identity="down")
-    cases = [SqlCase(case_id=i, generated=OPEN, expected=RIGHT) for i in range(3)]
     for n_failed in range(4):
-        report = scorekit.score_sql_cases(
-            [
-                *cases[:n_failed],
-                *(SqlCase(case_id=i, generated=RIGHT, expected=RIGHT) for i in range(n_failed, 3)),
-            ],
-            judge=judge,
-        )
+        cases = [
+            SqlCase(case_id=i, generated=OPEN if i < n_failed else RIGHT, expected=RIGHT)
+            for i in range(3)
+        ]
+        report = scorekit.score_sql_cases(cases, judge=judge)
         assert report.n_undecided == n_failed
         assert scorekit.compare_reports(report, report).suite.verdict == "inconclusive"

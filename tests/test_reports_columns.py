@@ -30,11 +30,6 @@ FLAGS = st.dictionaries(
     max_size=6,
 ).filter(lambda runs: len({str(key) for key in runs}) == len(runs))
 
-NO_OUTCOME = (
-    "passed[1] must be True or False, 1 or 0, or a count of tests (of an attempt without an "
-    "outcome: False, or its row left out of all columns), got "
-)
-
 
 @given(FLAGS)
 def test_flags_of_cases_are_samples(runs: dict[Any, list[bool]]) -> None:
@@ -58,29 +53,14 @@ def test_flags_of_cases_are_samples(runs: dict[Any, list[bool]]) -> None:
 
 def test_one_value_stands_for_a_column() -> None:
     """Of every column but that of the cases."""
-    ids = [1, 2, 2]
+    single: dict[str, Any] = {"compiled": True, "passed": 3, "failed": 0, "warnings": 1}
+    single |= {"cost_usd": 0.5, "input_tokens": 9}
     report = code_report_from_columns(
-        case_id=ids,
-        model=7,
-        compiled=True,
-        passed=3,
-        failed=0,
-        warnings=1,
-        cost_usd=0.5,
-        latency_seconds=math.nan,
-        input_tokens=9,
+        case_id=[1, 2, 2], model=7, latency_seconds=math.nan, **single
     )
-    assert report == code_report_from_columns(
-        case_id=["1", "2", "2"],
-        model=["7"] * 3,
-        compiled=[True] * 3,
-        passed=[3] * 3,
-        failed=[0] * 3,
-        warnings=[1] * 3,
-        cost_usd=[0.5] * 3,
-        latency_seconds=[None] * 3,
-        input_tokens=[9] * 3,
-    )
+    columns: Any = {name: [value] * 3 for name, value in single.items()}
+    columns |= {"case_id": ["1", "2", "2"], "model": ["7"] * 3, "latency_seconds": [None] * 3}
+    assert report == code_report_from_columns(**columns)
     nested = code_report_from_columns(
         case_id=pd.Series([1, 2]),
         model=[7, 7],
@@ -88,11 +68,8 @@ def test_one_value_stands_for_a_column() -> None:
         failed=[[0, 1], [0, 0]],
         cost_usd=[0.5, None],
     )
-    assert [(c.case_id, c.n_correct, c.n_samples) for c in nested.cases] == [
-        ("1", 1, 2),
-        ("2", 2, 2),
-    ]
-    assert nested.models[0].total_cost_usd == 1.0
+    found = [(c.case_id, c.n_correct, c.n_samples) for c in nested.cases]
+    assert (found, nested.models[0].total_cost_usd) == ([("1", 1, 2), ("2", 2, 2)], 1.0)
 
 
 AS_TABLES = ["category", "string[pyarrow]", "object", "str"]
@@ -104,17 +81,11 @@ def test_frames_of_every_kind(dtype: str) -> None:
     pytest.importorskip("pyarrow")
     names = ["b", "a", "b"]
     wanted = code_report_from_columns(case_id=names, model=names, passed=[True, False, True])
-    index = pd.MultiIndex.from_tuples([("x", 1), ("x", 2), ("y", 1)])
-    frame = pd.DataFrame(
-        {
-            "case_id": pd.Series(names, dtype=dtype),
-            "model": pd.Series(names, dtype=dtype),
-            "passed": pd.Series([True, False, True], dtype="boolean"),
-        }
-    ).set_index(index)
-    assert code_report_from_columns(**frame) == wanted
-    arrow = frame.convert_dtypes(dtype_backend="pyarrow")
-    assert code_report_from_columns(**arrow) == wanted
+    column, passed = pd.Series(names, dtype=dtype), pd.Series([True, False, True], dtype="boolean")
+    frame = pd.DataFrame({"case_id": column, "model": column, "passed": passed})
+    frame.index = pd.MultiIndex.from_tuples([("x", 1), ("x", 2), ("y", 1)])
+    for table in (frame, frame.convert_dtypes(dtype_backend="pyarrow")):
+        assert code_report_from_columns(**table) == wanted
 
 
 def test_frames_of_polars() -> None:
@@ -124,10 +95,9 @@ def test_frames_of_polars() -> None:
     wanted = code_report_from_columns(case_id=names, model="m", passed=[True, False, True])
     frame = pl.DataFrame({"case_id": names, "passed": [True, False, True]})
     categories = frame.with_columns(pl.col("case_id").cast(pl.Categorical))
-    for table in (frame, categories):
-        assert code_report_from_columns(model="m", **table.to_dict()) == wanted
     nested = pl.DataFrame({"case_id": ["b", "a"], "passed": [[True, True], [False]]})
-    assert code_report_from_columns(model="m", **nested.to_dict()) == wanted
+    for table in (frame, categories, nested):
+        assert code_report_from_columns(model="m", **table.to_dict()) == wanted
 
 
 STAMPS = pd.Series(pd.date_range("2026-01-01", periods=2, tz="Europe/Berlin"))
@@ -183,10 +153,7 @@ def test_what_no_report_can_hold(wrong: Refusal) -> None:
 
 def test_a_model_without_some_tasks_is_compared_on_those_it_has() -> None:
     """What is missing is listed, as a row that is there twice is another attempt."""
-    ids = ["a", "b", "a", "a"]
-    report = code_report_from_columns(
-        case_id=ids, model=["x", "x", "y", "y"], passed=[True, True, True, True]
-    )
+    report = code_report_from_columns(case_id=list("abaa"), model=list("xxyy"), passed=[True] * 4)
     result = compare_reports(report.for_model("x"), report.for_model("y"))
     assert [change.case_id for change in result.removed_cases] == ["b"]  # flags: one metric
     assert [case.n_samples for case in report.cases] == [1, 1, 2]
@@ -213,9 +180,8 @@ def test_counts_of_tests_need_those_that_failed(passed: Any, place: int) -> None
     cases = None if isinstance(passed, dict) else ["a", "b"]
     columns: dict[str, Any] = {"case_id": cases, "passed": passed}
     domain = "True or False, 1 or 0; or a count, with the tests that failed as failed=, a column"
-    with pytest.raises(
-        InputError, match=rf"^passed\[{place}\] must be {domain}, or 0 for none, got"
-    ):
+    noted = rf"^passed\[{place}\] must be {domain}, or 0 for none, got"
+    with pytest.raises(InputError, match=noted):
         code_report_from_columns(model="m", **columns)
     assert code_report_from_columns(model="m", **columns, failed=0).models[0].n_samples >= 2
 

@@ -125,24 +125,10 @@ def test_latex() -> None:
 
 def test_rows() -> None:
     """Numbers as they are, an interval as two columns, the level not in their names."""
-    assert FOUND.to_rows() == [
-        {
-            "name": "x_1 & 50 %",
-            "score": 0.5,
-            "score_low": 0.25,
-            "score_high": 0.75,
-            "cost": 12345.6,
-            "nothing": None,
-        },
-        {
-            "name": "[b]",
-            "score": None,
-            "score_low": None,
-            "score_high": None,
-            "cost": -0.5,
-            "nothing": "",
-        },
-    ]
+    first, second = FOUND.to_rows()
+    assert [*first] == ["name", "score", "score_low", "score_high", "cost", "nothing"]
+    assert [*first.values()] == ["x_1 & 50 %", 0.5, 0.25, 0.75, 12345.6, None]
+    assert [*second.items()] == [*zip(first, ("[b]", None, None, None, -0.5, ""), strict=True)]
     assert rows.render(Sheet("without a table")) == []
 
 
@@ -182,10 +168,11 @@ def test_json_of_fields_named_as_the_head_is() -> None:
 def test_an_empty_part_leaves_no_trace() -> None:
     """A title without a table is shown where it counts to nothing, not where it has a page."""
     empty = Table(rows=(), title="Cases: 0")
-    assert text.render(Sheet("t", "", (empty,))) == "t\nCases: 0"
-    assert markdown.render(Sheet("t", "", (empty,))) == "### t\n\n**Cases: 0**"
-    assert latex.render(Sheet("t", "", (empty,))) == ""
-    assert "<b>Cases: 0</b>" in html.render(Sheet("t", "", (empty,)))
+    sheet = Sheet("t", "", (empty,))
+    assert text.render(sheet) == "t\nCases: 0"
+    assert markdown.render(sheet) == "### t\n\n**Cases: 0**"
+    assert latex.render(sheet) == ""
+    assert "<b>Cases: 0</b>" in html.render(sheet)
     folded = attrs.evolve(empty, place="folded")
     assert "Cases" not in html.render(Sheet("t", "", (folded, Section("s", ()))))
 
@@ -210,9 +197,8 @@ def test_a_picture_of_what_is_known() -> None:
     assert 'aria-label="from -1 to 1, on a scale of -2 to 2"' in page
     assert page.count("<circle") == 1
     several = Sheet("t", "", (Table(rows=[cells], lines=("a line",)), Block("b", "x\n" * 15)))
-    assert text.render(several).splitlines()[1::14] == [
-        "a line", "    and 2 more: to_text(all=True) has them"
-    ]  # fmt: skip
+    more = "    and 2 more: to_text(all=True) has them"
+    assert text.render(several).splitlines()[1::14] == ["a line", more]
     assert text.render(several, everything=True).count("x") == 15
 
 
@@ -241,8 +227,7 @@ def test_no_record_renders_itself() -> None:
     """`print` and a notebook come from the sheet for every record, so no two can differ."""
     assert not {"__str__", "_repr_html_", "to_markdown"} & set(vars(Found))
     for record in Record.__subclasses__():
-        assert "_repr_html_" not in vars(record)
-        assert "__str__" not in vars(record)
+        assert not {"__str__", "_repr_html_"} & set(vars(record))
 
 
 def test_a_record_in_a_cell_is_one_line_of_its_fields() -> None:
