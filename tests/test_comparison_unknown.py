@@ -650,6 +650,6 @@ def test_a_case_without_any_outcome_stops_a_job() -> None:
         head, kind, *_ = stops(result).splitlines()
         assert head == "1 case newly unscored"
         assert kind.startswith("  newly unscored (unknown outcomes): c3")
-        assert "1 case newly unscored" in str(result).splitlines()[0]
+        assert "\nNewly unscored: 1 (c3" in str(result)
         assert stops(result, allow_missing=True) == ""
         assert (result.suite.n_unscored, result.suite.n_unknown) == (1, 1)
