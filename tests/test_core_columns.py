@@ -7,6 +7,7 @@ import math
 import re
 import subprocess
 import sys
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -45,39 +46,19 @@ NO_OUTCOME = (
 )
 
 
-def as_lists(columns: dict[str, list[Any]]) -> Any:
-    """Return plain lists."""
-    return columns
+TABLES_OF: dict[str, Callable[[dict[str, list[Any]]], Any]] = {
+    "lists": lambda columns: columns,
+    "pandas": pd.DataFrame,  # what is missing makes floats of counts
+    "nullable": lambda columns: pd.DataFrame(columns).convert_dtypes(),  # missing: pd.NA
+    "polars": lambda columns: pytest.importorskip("polars").DataFrame(columns),
+    "arrow": lambda columns: pytest.importorskip("pyarrow").table(columns),
+    "numpy": lambda columns: {name: np.array(values) for name, values in columns.items()},
+}
+NO_NUMPY = [kind for kind in TABLES_OF if kind != "numpy"]
 
 
-def as_arrow(columns: dict[str, list[Any]]) -> Any:
-    """Return Arrow columns."""
-    table = pytest.importorskip("pyarrow").table(columns)
-    return {name: table[name] for name in table.column_names}
-
-
-def as_numpy(columns: dict[str, list[Any]]) -> Any:
-    """Return arrays, of objects where something is missing."""
-    return {name: np.array(values) for name, values in columns.items()}
-
-
-def as_pandas(columns: dict[str, list[Any]]) -> Any:
-    """Return pandas columns; what is missing makes floats of counts."""
-    return pd.DataFrame(columns)
-
-
-def as_polars(columns: dict[str, list[Any]]) -> Any:
-    """Return polars columns."""
-    return pytest.importorskip("polars").DataFrame(columns)
-
-
-def as_nullable(columns: dict[str, list[Any]]) -> Any:
-    """Return pandas columns whose missing entries are pd.NA."""
-    return pd.DataFrame(columns).convert_dtypes()
-
-
-@pytest.mark.parametrize("make", [as_lists, as_numpy, as_pandas, as_nullable, as_polars, as_arrow])
-def test_a_table_of_any_kind_is_the_same_report(make: Any) -> None:
+@pytest.mark.parametrize("kind", TABLES_OF)
+def test_a_table_of_any_kind_is_the_same_report(kind: str) -> None:
     """Lists, NumPy, pandas, polars, Arrow; what is missing stays not measured."""
     samples = [
         CodeSample(
@@ -94,8 +75,7 @@ def test_a_table_of_any_kind_is_the_same_report(make: Any) -> None:
         )
         for i in range(40)
     ]
-    columns = {name: [getattr(sample, name) for sample in samples] for name in FIELDS}
-    table = make(columns)
+    table = TABLES_OF[kind]({name: [getattr(one, name) for one in samples] for name in FIELDS})
     report = code_report_from_columns(**{name: table[name] for name in FIELDS}, k=(1, 2))
     assert report == code_report(samples, k=(1, 2))
 
@@ -143,10 +123,10 @@ SQL = ["SELECT x FROM a", "SELECT x FROM a JOIN b USING (i)", "SELECT (", "SELEC
 TABLES = [["a"], ["A", "c"], ["a"], []] * 5
 
 
-@pytest.mark.parametrize("make", [as_lists, as_pandas, as_nullable, as_polars, as_arrow])
-def test_table_accuracy_of_a_table_of_any_kind(make: Any) -> None:
+@pytest.mark.parametrize("kind", NO_NUMPY)
+def test_table_accuracy_of_a_table_of_any_kind(kind: str) -> None:
     """Entry i is the score of row i."""
-    table = make({"sql": SQL, "tables": TABLES})
+    table = TABLES_OF[kind]({"sql": SQL, "tables": TABLES})
     scores = table_accuracies_from_columns(table["sql"], table["tables"], dialect="sqlite")
     assert scores.dtype == np.float64
     expected = [
@@ -206,17 +186,16 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize("make", [as_lists, as_pandas, as_nullable, as_polars, as_arrow])
-def test_a_table_of_any_kind_becomes_cases(make: Any) -> None:
+@pytest.mark.parametrize("kind", NO_NUMPY)
+def test_a_table_of_any_kind_becomes_cases(kind: str) -> None:
     """Lists, pandas, polars, Arrow; what is missing stays not known."""
     names = [field.name for field in attrs.fields(SqlCase)]
-    columns = {name: [getattr(case, name) for case in CASES] for name in names}
-    lists = {  # as a file would hold them; Arrow and polars know no tuples
-        name: [list(v) if isinstance(v, tuple) else v for v in column]
-        for name, column in columns.items()
+    lists: dict[str, Any] = {  # as a file would hold them; Arrow and polars know no tuples
+        name: [list(v) if isinstance(v := getattr(case, name), tuple) else v for case in CASES]
+        for name in names
     }
     lists["tags"] = [{"database": "shop"}, None, {"database": None}]
-    table = make(lists)
+    table = TABLES_OF[kind](lists)
     cases = sql_cases_from_columns(**{name: table[name] for name in names})
     tags: list[dict[str, str]] = [{"database": "shop"}, {}, {}]
     assert cases == tuple(attrs.evolve(c, tags=own) for c, own in zip(CASES, tags, strict=True))
@@ -225,20 +204,17 @@ def test_a_table_of_any_kind_becomes_cases(make: Any) -> None:
 
 def test_what_holds_for_all_cases() -> None:
     """One dialect and one schema, as text or mapping; several accepted queries; no columns."""
-    schema = {"t": {"x": "INT"}}
+    shared: dict[str, Any] = {"dialect": "sqlite", "schema": {"t": {"x": "INT"}}}
     cases = sql_cases_from_columns(
         case_id=["a", "b"],
         generated=np.array(["SELECT 1", "SELECT 2"]),
         expected=["SELECT 1", ["SELECT 2", "SELECT 1 + 1"]],
-        dialect="sqlite",
-        schema=schema,
+        **shared,
     )
-    assert cases == tuple(
-        SqlCase(case_id=i, generated=sql, expected=gold, dialect="sqlite", schema=schema)
-        for i, sql, gold in [
-            ("a", "SELECT 1", "SELECT 1"),
-            ("b", "SELECT 2", ("SELECT 2", "SELECT 1 + 1")),
-        ]
+    two = ("SELECT 2", "SELECT 1 + 1")
+    assert cases == (
+        SqlCase(case_id="a", generated="SELECT 1", expected="SELECT 1", **shared),
+        SqlCase(case_id="b", generated="SELECT 2", expected=two, **shared),
     )
     texts = sql_cases_from_columns(case_id=["a"], generated=["x"], schema="CREATE TABLE t (x)")
     assert texts[0].schema == "CREATE TABLE t (x)"
@@ -263,23 +239,19 @@ def test_errors_of_columns_of_cases(wrong: Refusal) -> None:
     wrong.by(sql_cases_from_columns, **call)
 
 
-@pytest.mark.parametrize("frame", [as_pandas, as_polars])
-def test_a_data_frame_is_no_column(frame: Any) -> None:
+@pytest.mark.parametrize("kind", ["pandas", "polars"])
+def test_a_data_frame_is_no_column(kind: str) -> None:
     """It hands out the names of its columns, which would be scored in place of its rows."""
-    table: Any = frame({"q1": ["SELECT x FROM t"]})
+    table: Any = TABLES_OF[kind]({"q1": ["SELECT x FROM t"]})
     with pytest.raises(InputError, match=r"^case_id must be one-dimensional, got shape"):
         sql_cases_from_columns(case_id=table, generated=["SELECT 1"])
     with pytest.raises(TypeError, match=r"^generated must be a non-empty sequence of strings, g"):
         table_accuracies_from_columns(table, [["t"]])
     with pytest.raises(TypeError, match=r"^items must be an ordered iterable, got "):
         map_scores(len, table)
-
-
-def test_numbers_as_names_of_columns_are_no_scores() -> None:
-    """As pandas gives them where there are none."""
-    table: Any = pd.DataFrame([[0.1, 0.2], [0.3, 0.4]])
+    numbers: Any = pd.DataFrame([[0.1, 0.2], [0.3, 0.4]])  # whose names are numbers
     with pytest.raises(TypeError, match=r"^scores must be a non-empty sequence of scores, or of "):
-        best_at_k(table, k=1)
+        best_at_k(numbers, k=1)
 
 
 def test_what_a_mask_hides_is_missing() -> None:

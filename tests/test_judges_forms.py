@@ -17,6 +17,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from anthropic_server import cases
+from outcomes import failure, present
 
 from scorekit import (
     CachedJudge,
@@ -35,14 +37,6 @@ from scorekit import (
 
 PAIR = JudgeRequest(generated="SELECT a FROM t", expected="SELECT b FROM t")
 PRICE = 0.25
-
-
-def pairs(n: int, first: int = 0) -> list[SqlCase]:
-    """Return different cases that only a judge can decide."""
-    return [
-        SqlCase(case_id=f"q{i}", generated=f"SELECT {i} FROM t", expected="SELECT a FROM t")
-        for i in range(first, first + n)
-    ]
 
 
 class Sync:
@@ -103,7 +97,7 @@ WRAPS: list[Callable[[Any], Any]] = [lambda judge: judge, CachedJudge, VotingJud
 def test_a_judge_may_have_one_form(kind: Any, wrap: Callable[[Any], Any]) -> None:
     """Whichever it has serves both forms of scorekit."""
     assert query_correctness("SELECT 1", "SELECT 2", judge=wrap(kind())).score == 0.5
-    assert score_sql_cases(pairs(3), judge=wrap(kind())).n_by_method == {"judge": 3}
+    assert score_sql_cases(cases(3), judge=wrap(kind())).n_by_method == {"judge": 3}
     asking = aquery_correctness("SELECT 1", "SELECT 2", judge=wrap(kind()))
     assert asyncio.run(asking).score == 0.5
 
@@ -117,9 +111,8 @@ def test_the_other_form_comes_from_judge() -> None:
     class Neither(Judge):
         identity = "neither"
 
-    with pytest.raises(
-        TypeError, match=r"^judge must be a Judge \(see judge_from_function\), got "
-    ):
+    wanted = r"^judge must be a Judge \(see judge_from_function\), got "
+    with pytest.raises(TypeError, match=wanted):
         query_correctness("SELECT 1", "SELECT 2", judge=Neither())
 
 
@@ -134,7 +127,7 @@ def test_the_sync_forms_of_a_process_ask_on_one_event_loop(wrap: Callable[[Any],
 
     for i in range(5):
         assert score(i) == 0.5
-        report = score_sql_cases(pairs(20, 20 * i), judge=wrap(judge), evidence="judge")
+        report = score_sql_cases(cases(20, 20 * i), judge=wrap(judge), evidence="judge")
         assert report.n_failed == 0
     with ThreadPoolExecutor(8) as pool:
         assert {*pool.map(score, range(40))} == {0.5}
@@ -167,7 +160,7 @@ def test_an_async_judge_may_ask_in_the_sync_form(wrap: Callable[[Any], Any]) -> 
 
     judge = wrap(judge_from_function(outer, identity="outer"))
     assert query_correctness("SELECT 1", "SELECT 2", judge=judge).score == 0.5
-    assert score_sql_cases(pairs(3), judge=judge).n_failed == 0
+    assert score_sql_cases(cases(3), judge=judge).n_failed == 0
 
 
 def test_a_judge_that_blocks_the_loop_keeps_its_time_limit_and_nobody_else() -> None:
@@ -181,8 +174,7 @@ def test_a_judge_that_blocks_the_loop_keeps_its_time_limit_and_nobody_else() -> 
     judge = judge_from_function(blocking, identity="blocking")
     try:
         result = query_correctness("SELECT 1", "SELECT 2", judge=judge, timeout_seconds=0.1)
-        assert result.error is not None
-        assert result.error.kind == "timeout"
+        assert failure(result.error) == "instrument: timeout"
         assert query_correctness("SELECT 1", "SELECT 2", judge=of(Async)).score == 0.5
     finally:
         release.set()
@@ -197,29 +189,19 @@ def test_a_judge_that_leaves_takes_its_caller_along_and_nobody_else(
     async def leave(_: JudgeRequest) -> float:
         sys.exit(3)
 
+    judge = wrap(judge_from_function(leave, identity="leave"))
     with pytest.raises(SystemExit):
-        query_correctness(
-            "SELECT 1", "SELECT 2", judge=wrap(judge_from_function(leave, identity="leave"))
-        )
+        query_correctness("SELECT 1", "SELECT 2", judge=judge)
     assert query_correctness("SELECT 1", "SELECT 2", judge=of(Async)).score == 0.5
 
 
 @pytest.mark.parametrize(
-    ("answer", "score"),
-    [
-        (True, 1.0),
-        (False, 0.0),
-        (1, 1.0),
-        (np.True_, 1.0),
-        (np.False_, 0.0),
-        (np.int64(1), 1.0),
-        (np.float32(0.5), 0.5),
-    ],
+    "answer", [True, False, 1, np.True_, np.False_, np.int64(1), np.float32(0.5)]
 )
-def test_an_outcome_may_be_the_answer(answer: Any, score: float) -> None:
+def test_an_outcome_may_be_the_answer(answer: Any) -> None:
     """True and False, 1 and 0, and numpy's."""
     judge = judge_from_function(lambda _: answer, identity="outcome")
-    assert query_correctness("SELECT 1", "SELECT 2", judge=judge).score == score
+    assert query_correctness("SELECT 1", "SELECT 2", judge=judge).score == float(answer)
 
 
 @pytest.mark.parametrize("answer", ["1", None, 0.7, np.nan, np.array([1.0, 0.0]), 1j, "yes"])
@@ -227,8 +209,7 @@ def test_what_is_no_outcome_is_no_answer(answer: Any) -> None:
     """Nothing is guessed."""
     judge = judge_from_function(lambda _: answer, identity="odd")
     result = query_correctness("SELECT 1", "SELECT 2", judge=judge)
-    assert result.error is not None
-    assert result.error.kind == "invalid_response"
+    assert failure(result.error) == "instrument: invalid_response"
 
 
 # What it cost.
@@ -243,28 +224,21 @@ def test_a_report_says_what_the_run_has_paid() -> None:
     """With votes; what a cache had costs nothing now, and keeps what it cost then."""
     judge: Any = Sync()
     cached = CachedJudge(judge)
-    first = score_sql_cases(pairs(4), judge=VotingJudge(cached))
+    first = score_sql_cases(cases(4), judge=VotingJudge(cached))
     assert (first.n_calls, first.cost_usd) == (12, 12 * PRICE)
     assert "12 calls of the judge for 3 USD" in str(first)
-    again = score_sql_cases(pairs(5), judge=VotingJudge(cached))
+    again = score_sql_cases(cases(5), judge=VotingJudge(cached))
     assert (again.n_calls, again.cost_usd) == (3, 3 * PRICE)
     assert costs(again) == {3 * PRICE}
     assert len(judge.asked) == 15
-    rest = score_sql_cases(pairs(4), judge=cached)
+    rest = score_sql_cases(cases(4), judge=cached)
     assert (rest.n_calls, rest.cost_usd) == (0, 0.0)
-    one, two = (score_sql_cases(pairs(n, 50 * n), judge=judge) for n in (1, 2))
+    one, two = (score_sql_cases(cases(n, 50 * n), judge=judge) for n in (1, 2))
     merged = one.merge(two)
     assert (merged.n_calls, merged.cost_usd) == (3, 3 * PRICE)
     assert SqlReport.from_json(merged.to_json()).cost_usd == 3 * PRICE
-    plain = score_sql_cases(pairs(2))
+    plain = score_sql_cases(cases(2))
     assert (plain.n_calls, plain.cost_usd) == (0, 0.0)
-
-
-def test_several_accepted_queries_are_several_calls() -> None:
-    """Until one is equivalent."""
-    case = SqlCase(case_id="q", generated="SELECT a FROM t", expected=["SELECT b", "SELECT c"])
-    report = score_sql_cases([case], judge=of(Sync))
-    assert (report.n_calls, report.cost_usd) == (2, 2 * PRICE)
 
 
 def test_what_failed_has_been_paid_too() -> None:
@@ -276,12 +250,12 @@ def test_what_failed_has_been_paid_too() -> None:
         return Verdict(score=0.5, cost_usd=PRICE)
 
     judge = judge_from_function(answer, identity="votes")
-    report = score_sql_cases(pairs(2), judge=VotingJudge(judge))
+    report = score_sql_cases(cases(2), judge=VotingJudge(judge))
     assert report.n_failed == 2
     assert (report.n_calls, report.cost_usd) == (6, 2 * (2 * PRICE + 0.125))
     assert costs(report) == {2 * PRICE + 0.125}
     silent = judge_from_function(lambda _: 0.5, identity="silent")
-    report = score_sql_cases(pairs(2), judge=silent)
+    report = score_sql_cases(cases(2), judge=silent)
     assert (report.n_calls, report.cost_usd) == (2, None)
     assert "2 calls of the judge" in str(report)
 
@@ -300,23 +274,23 @@ class Outer:
 
 
 def test_what_a_judge_inside_a_judge_has_paid_counts_once() -> None:
-    """The outer one tells the same cost again."""
-    inner: Any = Sync()
-    judge: Any = Outer(CachedJudge(inner))
-    report = score_sql_cases(pairs(3), judge=judge)
-    assert (report.n_calls, report.cost_usd) == (3, 3 * PRICE)
-    report = score_sql_cases(pairs(3), judge=judge)
-    assert (report.n_calls, report.cost_usd) == (0, 0.0)
+    """The outer one tells the same cost again; several accepted queries are several calls."""
+    judge: Any = Outer(CachedJudge(of(Sync)))
+    for n, cost in ((3, 3 * PRICE), (0, 0.0)):
+        report = score_sql_cases(cases(3), judge=judge)
+        assert (report.n_calls, report.cost_usd) == (n, cost)
+    case = SqlCase(case_id="q", generated="SELECT a FROM t", expected=["SELECT b", "SELECT c"])
+    report = score_sql_cases([case], judge=of(Sync))
+    assert (report.n_calls, report.cost_usd) == (2, 2 * PRICE)
 
 
 def test_two_runs_at_once_have_books_of_their_own() -> None:
     """Of one judge, in two threads."""
     judge: Any = Sync()
     with ThreadPoolExecutor(2) as pool:
-        reports = list(
-            pool.map(lambda i: score_sql_cases(pairs(20, 100 * i), judge=judge), range(2))
-        )
-    assert [(report.n_calls, report.cost_usd) for report in reports] == [(20, 20 * PRICE)] * 2
+        reports = pool.map(lambda i: score_sql_cases(cases(20, 100 * i), judge=judge), range(2))
+        paid = [(report.n_calls, report.cost_usd) for report in reports]
+    assert paid == [(20, 20 * PRICE)] * 2
 
 
 # Two processes, one directory.
@@ -338,7 +312,7 @@ def run_all(directory: Path, log: Path, start: Any, found: Any) -> None:
     """Score all pairs when asked to."""
     judge = paying(directory, log)
     start.wait()
-    report = score_sql_cases(pairs(60), judge=judge, evidence="judge")
+    report = score_sql_cases(cases(60), judge=judge, evidence="judge")
     found.put((report.n_failed, report.n_calls))
     judge.close()
 
@@ -348,17 +322,15 @@ def test_two_processes_pay_a_pair_once(tmp_path: Path) -> None:
     spawn = multiprocessing.get_context("spawn")
     start, found = spawn.Barrier(2), spawn.Queue()
     log = tmp_path / "log"
-    workers = [
-        spawn.Process(target=run_all, args=(tmp_path / "c", log, start, found)) for _ in range(2)
-    ]
+    arguments = (tmp_path / "c", log, start, found)
+    workers = [spawn.Process(target=run_all, args=arguments) for _ in range(2)]
     for worker in workers:
         worker.start()
     results = [found.get(timeout=120) for _ in workers]
     for worker in workers:
         worker.join()
     assert [n_failed for n_failed, _ in results] == [0, 0]
-    assert sum(n_calls for _, n_calls in results) == 60
-    assert len(log.read_text().splitlines()) == 60
+    assert sum(n_calls for _, n_calls in results) == len(log.read_text().splitlines()) == 60
 
 
 def hang(directory: Path, started: Any) -> None:
@@ -410,7 +382,6 @@ def test_what_failed_is_claimed_no_more(tmp_path: Path, error: Exception) -> Non
 def test_a_claim_that_nobody_of_ours_made_holds_nobody_up(tmp_path: Path, owner: object) -> None:
     """Whoever writes into the store, no file outside it is looked at."""
     judge = paying(tmp_path / "c", tmp_path / "log")
-    key = judge._key(PAIR)
-    assert judge._shelf._disk is not None
-    judge._shelf._disk.put(key, json.dumps({"claim": owner}), expires_at=time.time() + 60)
+    disk, claim = present(judge._shelf._disk), json.dumps({"claim": owner})
+    disk.put(judge._key(PAIR), claim, expires_at=time.time() + 60)
     assert judge.judge(PAIR).score == 0.5

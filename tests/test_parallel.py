@@ -65,18 +65,21 @@ def threads() -> Iterator[Executor]:
 class Inline(Executor):
     """An executor that counts what it was given, and computes when a result is asked for."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, is_interrupted: bool = False) -> None:
+        self.is_interrupted = is_interrupted
         self.futures: list[Future[Any]] = []
         self.n_most = 0
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
-        """Compute on demand."""
+        """Compute on demand, unless the user gives up meanwhile."""
         future: Future[Any] = Future()
         self.futures.append(future)
         self.n_most = max(self.n_most, sum(not f.done() for f in self.futures))
 
         def result(timeout: float | None = None) -> Any:
             del timeout
+            if self.is_interrupted:
+                raise KeyboardInterrupt
             future.set_result(fn(*args, **kwargs))
             return Future.result(future)
 
@@ -103,32 +106,23 @@ def broken_source(values: list[float], *, breaks: bool) -> Iterator[float]:
 
 @given(
     st.lists(st.sampled_from([1.0, 2.0, 4.0, 0.0]), max_size=30),
-    st.integers(1, 12),
-    st.integers(1, 5),
+    st.fixed_dictionaries({"chunk_size": st.integers(1, 12), "max_in_flight": st.integers(1, 5)}),
     st.booleans(),
 )
 def test_an_executor_changes_nothing(
     values: list[float],
-    chunk_size: int,
-    max_in_flight: int,
+    options: dict[str, Any],
     breaks: bool,  # noqa: FBT001
 ) -> None:
     """Results, the failing item, and an iterable that raises: as without one, never too many."""
     window = Inline()
 
     def run(executor: Executor | None) -> tuple[list[Any], str, str]:
-        return ended(
-            map_scores(
-                lambda x: 1 / x,
-                broken_source(values, breaks=breaks),
-                executor=executor,
-                chunk_size=chunk_size,
-                max_in_flight=max_in_flight,
-            )
-        )
+        source = broken_source(values, breaks=breaks)
+        return ended(map_scores(lambda x: 1 / x, source, executor=executor, **options))
 
     assert run(window) == run(None)
-    assert window.n_most <= max_in_flight
+    assert window.n_most <= options["max_in_flight"]
 
 
 def test_processes_and_threads_agree(processes: Executor, threads: Executor, work: Any) -> None:
@@ -280,24 +274,9 @@ def test_an_endless_iterator_closed_early(work: Any) -> None:
     assert [future.cancelled() for future in inline.futures] == [False, True, True]
 
 
-class Interrupted(Inline):
-    """An executor during whose work the user gives up."""
-
-    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
-        """Interrupt whoever waits."""
-        future = super().submit(fn, *args, **kwargs)
-
-        def result(timeout: float | None = None) -> Any:
-            del timeout
-            raise KeyboardInterrupt
-
-        future.result = result  # type: ignore[method-assign]
-        return future
-
-
 def test_an_interrupt_cancels_the_chunk_that_is_waited_for_too() -> None:
     """It may not have begun: other work may be before it."""
-    inline = Interrupted()
+    inline = Inline(is_interrupted=True)
     with pytest.raises(KeyboardInterrupt):
         list(map_scores(abs, range(9), executor=inline, chunk_size=2))
     assert [future.cancelled() for future in inline.futures] == [True] * 5
@@ -315,23 +294,15 @@ class NoLength:
         raise TypeError
 
 
-def test_an_iterable_may_refuse_its_length() -> None:
-    """Then its number of items is unknown."""
-    seen: list[tuple[int, int | None]] = []
-    assert list(map_scores(abs, NoLength(), progress=lambda *at: seen.append(at))) == [1, 2]
-    assert seen == [(2, None)]
-
-
 def test_progress(threads: Executor) -> None:
     """After each chunk and at the end; the total where it is known."""
     for executor in (None, threads):
         seen: list[tuple[int, int | None]] = []
         options: dict[str, Any] = {"executor": executor, "chunk_size": 2}
         options["progress"] = lambda *at, seen=seen: seen.append(at)
-        list(map_scores(abs, [1, 2, 3, 4, 5], **options))
-        list(map_scores(abs, iter([1, 2]), **options))
-        list(map_scores(abs, [], **options))
-        assert seen == [(2, 5), (4, 5), (5, 5), (2, None)]
+        for items in ([1, 2, 3, 4, 5], iter([1, 2]), [], NoLength()):
+            list(map_scores(abs, items, **options))
+        assert seen == [(2, 5), (4, 5), (5, 5), (2, None), (2, None)]
 
 
 @refusals("""

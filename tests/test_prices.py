@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pickle
 from decimal import Decimal
-from typing import Any
 
 import attrs
 import pytest
@@ -18,26 +17,12 @@ from scorekit.prices import PRICES, ModelPrice, token_cost
 
 def test_prices_are_those_of_the_source() -> None:
     """These three are quoted in the cost of a pass; Claude 5.5 stands beside them."""
-    documented = {
+    quoted = {name: price for name, price in PRICES.items() if "5-5" not in name}
+    assert {name: attrs.astuple(price)[:2] for name, price in quoted.items()} == {
         "claude-opus-4-5": (15.0, 75.0),
         "claude-sonnet-4": (3.0, 15.0),
         "gpt-4o": (5.0, 15.0),
     }
-    prices = {
-        name: (price.input_usd_per_million, price.output_usd_per_million)
-        for name, price in PRICES.items()
-        if "5-5" not in name
-    }
-    assert prices == documented
-
-
-def test_a_long_prompt_has_its_own_price() -> None:
-    """Above so many input tokens it holds for all tokens, the output's as well."""
-    haiku = PRICES["claude-haiku-5-5"]
-    costs = [
-        token_cost(input_tokens=n, output_tokens=1000, price=haiku) for n in (100_000, 100_001)
-    ]
-    assert costs == [0.0105, 0.0525005]
 
 
 @refusals("""
@@ -47,9 +32,17 @@ long_prompt_price=PRICES["gpt-4o"]
     -> TypeError: long_prompt_tokens must be an integer >= 0, got None...
 long_prompt_price=3.0, long_prompt_tokens=5
     -> TypeError: long_prompt_price must be a ModelPrice (see PRICES), got 3.0...
+input_usd_per_million=-3.0
+    -> InputError: input_usd_per_million must be a finite number >= 0, got -3.0
+input_usd_per_million="3"
+    -> TypeError: input_usd_per_million must be a finite number >= 0, got '3'
+output_usd_per_million=-3.0
+    -> InputError: output_usd_per_million must be a finite number >= 0, got -3.0
+output_usd_per_million="3"
+    -> TypeError: output_usd_per_million must be a finite number >= 0, got '3'
 """)
-def test_prices_of_long_prompts_are_checked(wrong: Refusal) -> None:
-    """The two fields stand together."""
+def test_price_errors(wrong: Refusal) -> None:
+    """Prices are refused where they are made; those of long prompts stand together."""
     wrong.by(ModelPrice, input_usd_per_million=1.0, output_usd_per_million=2.0)
 
 
@@ -93,20 +86,10 @@ def test_token_cost_errors(wrong: Refusal) -> None:
     wrong.by(token_cost, input_tokens=1, output_tokens=1, price=PRICES["gpt-4o"])
 
 
-@pytest.mark.parametrize("name", ["input_usd_per_million", "output_usd_per_million"])
-def test_price_errors(name: str) -> None:
-    """Prices are refused where they are made, and kept as floats."""
-    prices: dict[str, Any] = {
-        "input_usd_per_million": Decimal("0.15"),
-        "output_usd_per_million": 1,
-    }
-    assert attrs.astuple(ModelPrice(**prices))[:2] == (0.15, 1.0)
-    with pytest.raises(InputError) as caught:
-        ModelPrice(**(prices | {name: -3.0}))
-    assert str(caught.value) == f"{name} must be a finite number >= 0, got -3.0"
-    with pytest.raises(TypeError) as wrong:
-        ModelPrice(**(prices | {name: "3"}))
-    assert str(wrong.value) == f"{name} must be a finite number >= 0, got '3'"
+def test_prices_are_kept_as_floats() -> None:
+    """Whatever numbers they were."""
+    price = ModelPrice(input_usd_per_million=Decimal("0.15"), output_usd_per_million=1)  # type: ignore[arg-type]
+    assert repr(attrs.astuple(price)[:2]) == "(0.15, 1.0)"
 
 
 def test_a_cost_that_no_float_holds_is_refused() -> None:
@@ -116,17 +99,18 @@ def test_a_cost_that_no_float_holds_is_refused() -> None:
         token_cost(input_tokens=10**7, output_tokens=0, price=price)
 
 
-def test_the_price_of_long_prompts_may_have_one_for_longer_ones() -> None:
-    """Each step counts, the last that a prompt is too long for."""
-    longest = ModelPrice(input_usd_per_million=4, output_usd_per_million=0)
-    long = ModelPrice(
-        input_usd_per_million=2,
-        output_usd_per_million=0,
-        long_prompt_tokens=2_000_000,
-        long_prompt_price=longest,
-    )
-    price = attrs.evolve(
-        long, input_usd_per_million=1, long_prompt_tokens=10**6, long_prompt_price=long
-    )
+def test_a_long_prompt_has_its_own_price_and_a_longer_one_another() -> None:
+    """Above so many input tokens it holds for all tokens; the last step that applies counts."""
+    haiku = PRICES["claude-haiku-5-5"]
+    costs = [token_cost(input_tokens=n, output_tokens=1000, price=haiku) for n in (10**5, 100_001)]
+    assert costs == [0.0105, 0.0525005]
+    price = ModelPrice(input_usd_per_million=4, output_usd_per_million=0)
+    for dollars, tokens in ((2, 2_000_000), (1, 1_000_000)):
+        price = ModelPrice(
+            input_usd_per_million=dollars,
+            output_usd_per_million=0,
+            long_prompt_tokens=tokens,
+            long_prompt_price=price,
+        )
     costs = [token_cost(input_tokens=n * 10**6, output_tokens=0, price=price) for n in (1, 2, 3)]
     assert costs == [1.0, 4.0, 12.0]
