@@ -233,17 +233,6 @@ def test_a_budget_holds_where_later_answers_cost_more(
     assert answers.count("budget") == 400 - (server.batches.paid.total() - 100)
 
 
-def test_a_download_that_never_begins_has_a_time_limit(
-    server: AnthropicServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The service accepts and does not answer; then it does."""
-    monkeypatch.setattr(batch, "CALL_SECONDS", 0.5)
-    server.batches.fault = lambda step, n: "slow" if step == "results" and n == 1 else None
-    with judge_for(server) as judge:
-        assert scores(judge.judge_many(requests(3))) == [0.5] * 3
-    assert set(server.batches.paid.values()) == {1}
-
-
 @pytest.mark.parametrize("n_votes", [1, 3])
 @pytest.mark.parametrize("limit", [0.02, 5.0])
 @pytest.mark.parametrize("way", ["one by one", "batch", "both"])
@@ -402,15 +391,17 @@ def test_a_key_that_fails_while_collecting_loses_no_batch(
     assert set(server.batches.paid.values()) == {1}
 
 
+@pytest.mark.parametrize("step", ["list", "results"])
 def test_a_call_without_an_answer_is_made_again(
-    server: AnthropicServer, monkeypatch: pytest.MonkeyPatch
+    server: AnthropicServer, monkeypatch: pytest.MonkeyPatch, step: str
 ) -> None:
-    """After a time that is far longer than any answer takes."""
+    """After a time that is far longer than any answer takes; a download is a call as well."""
     with judge_for(server) as judge:
         judge.judge_many(requests(1))
-        monkeypatch.setattr(batch, "CALL_SECONDS", 1.0)
-        server.batches.fault = lambda step, n: "slow" if (step, n) == ("list", 2) else None
-        assert scores(judge.judge_many(requests(1, 5))) == [0.5]
+        monkeypatch.setattr(batch, "CALL_SECONDS", 0.5)
+        server.batches.fault = lambda which, n: "slow" if (which, n) == (step, 2) else None
+        assert scores(judge.judge_many(requests(3, 5))) == [0.5] * 3
+    assert sorted(server.batches.paid.values()) == [1] * 4
 
 
 @pytest.mark.parametrize("text", ["{", "[1]", "5"])

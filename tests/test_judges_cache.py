@@ -230,13 +230,6 @@ def test_every_field_of_a_request_is_in_the_key(field: str) -> None:
     assert len(inner.asked) == 1 + len(values)
 
 
-def test_judges_share_a_directory_by_identity(tmp_path: Path) -> None:
-    """Another prompt or model is another judge."""
-    CachedJudge(Counting(identity="one"), directory=tmp_path / "c").judge(request())
-    assert CachedJudge(Counting(identity="two"), directory=tmp_path / "c").peek(request()) is None
-    assert CachedJudge(Counting(identity="one"), directory=tmp_path / "c").peek(request())
-
-
 def test_memory_is_bounded_and_the_least_used_goes_first() -> None:
     """Memory must not grow with the length of a run."""
     inner = Counting()
@@ -470,18 +463,6 @@ def test_the_disk_takes_and_gives_nothing_but_short_text() -> None:
         disk.filename("x", "y")
     doors = {name for name in vars(diskcache.Disk) if not name.startswith("_")}
     assert doors - set(vars(store.TextDisk)) == {"hash"}  # of a key, which `put` has seen
-
-
-def test_rows_that_were_swapped_answer_nothing(tmp_path: Path) -> None:
-    """A verdict carries the key it was given for."""
-    judge = CachedJudge(Counting(), directory=tmp_path / "c")
-    judge.judge(request(0))
-    judge.judge(request(1))
-    values = execute(tmp_path / "c", "SELECT value FROM Cache ORDER BY rowid")
-    for rowid, (value,) in zip((2, 1), values, strict=True):
-        execute(tmp_path / "c", "UPDATE Cache SET value = ? WHERE rowid = ?", value, rowid)
-    again = CachedJudge(Counting(), directory=tmp_path / "c")
-    assert [again.peek(request(n)) for n in (0, 1)] == [None, None]
 
 
 # Directories that cannot be used.
@@ -881,7 +862,7 @@ def test_a_warning_made_an_error_does_not_reach_who_peeks(tmp_path: Path) -> Non
 
 # Several processes and threads.
 
-SHARING = """
+WRITER = """
 import sys
 from scorekit._judge import store
 from scorekit.judges import CachedJudge, JudgeRequest, Verdict, judge_from_function
@@ -889,18 +870,11 @@ store.TIMEOUT_SECONDS = 600
 answer = Verdict(score=0.5, reasoning="No filter.")
 inner = judge_from_function(lambda _: answer, identity="counting")
 judge = CachedJudge(inner, directory=sys.argv[1])
-def request(n, **fields):
-    return JudgeRequest(generated=f"SELECT {n}", expected="SELECT 1", **fields)
-"""
-
-WRITER = (
-    SHARING
-    + """
 for n in range(10**6):
-    judge.judge(request(n, question=sys.argv[2]))
+    asked = JudgeRequest(generated=f"SELECT {n}", expected="SELECT 1", question=sys.argv[2])
+    judge.judge(asked)
     print(n, flush=True)
 """
-)
 
 
 @POSIX
@@ -922,27 +896,6 @@ def test_what_was_acknowledged_survives_a_kill(tmp_path: Path) -> None:
             assert errors == ""
             n_written = 100 + output.count("\n")
             assert all(judge.peek(request(n, question=writer)) for n in range(n_written))
-
-
-HAMMER = (
-    SHARING
-    + """
-for n in range(300):
-    n = n * 7 % 150
-    assert judge.judge(request(n)).reasoning == answer.reasoning
-    judge._shelf._rows.clear()
-"""
-)
-
-
-@pytest.mark.usefixtures("_long_timeout")
-def test_processes_share_a_directory(tmp_path: Path) -> None:
-    """No warning, no wrong verdict, none lost."""
-    processes = [started(HAMMER, str(tmp_path / "c")) for _ in range(4)]
-    for process in processes:
-        assert process.communicate(timeout=600) == ("", "")
-    judge = CachedJudge(Counting(), directory=tmp_path / "c")
-    assert all(judge.peek(request(n)) for n in range(150))
 
 
 @pytest.mark.usefixtures("_long_timeout")

@@ -52,23 +52,25 @@ def test_against_fractions(drawn: Drawn) -> None:
     assert 0.0 <= result.interval.low <= result.interval.high <= 1.0
 
 
-def test_examples_are_not_cut() -> None:
-    """Cutting each example to [0, 1] would give 0.5, and hide the harm of the second."""
-    result = rubric_score([[4, -8], [4, -8]], [[True, False], [False, True]])
-    assert result.scores == (1.0, -2.0)
-    assert result.score == 0.0
-
-
-def test_negative_points_stay_out_of_the_denominator() -> None:
-    """With them in it, the best answer could not score 1."""
-    assert rubric_score([6, 4, -10], [True, True, False]).score == 1.0
-
-
-def test_one_example_and_several() -> None:
-    """Columns of one example are an example."""
-    assert rubric_score([3, 1], [True, False]).scores == (0.75,)
-    assert rubric_score([[3, 1]], [[1, 0]]).scores == (0.75,)
-    assert rubric_score(np.array([[3, 1]]), np.array([[True, False]])).scores == (0.75,)
+@pytest.mark.parametrize(
+    ("points", "met", "scores", "score"),
+    [
+        # cutting each example to [0, 1] would give 0.5, and hide the harm of the second
+        ([[4, -8], [4, -8]], [[True, False], [False, True]], (1.0, -2.0), 0.0),
+        # with negative points in the denominator the best answer could not score 1
+        ([6, 4, -10], [True, True, False], (1.0,), 1.0),
+        ([1, -1e100], [True, False], (1.0,), 1.0),
+        # columns of one example are an example
+        ([3, 1], [True, False], (0.75,), 0.75),
+        ([[3, 1]], [[1, 0]], (0.75,), 0.75),
+        (np.array([[3, 1]]), np.array([[True, False]]), (0.75,), 0.75),
+    ],
+)
+def test_worked_values(points: Any, met: Any, scores: tuple[float, ...], score: float) -> None:
+    """By hand; the interval holds the score, also beside a loss that leaves no digits."""
+    result = rubric_score(points, met)
+    assert (result.scores, result.score) == (scores, score)
+    assert result.interval.low <= score <= result.interval.high
 
 
 def test_an_example_without_positive_points_is_left_out_and_counted() -> None:
@@ -129,9 +131,3 @@ def test_bounds_stand_before_the_score_of_the_examples_judged() -> None:
         f"between {low:.4g} and {high:.4g} (1 of 3 not fully judged; 0 [0, "
     )
     assert str(result).endswith("] over the other 2 examples)")
-
-
-def test_the_interval_holds_the_score_beside_a_loss_far_away() -> None:
-    """Whose size leaves no digits for what was seen."""
-    result = rubric_score([1, -1e100], [True, False])
-    assert result.score == result.interval.high == 1.0
