@@ -77,40 +77,6 @@ def test_a_database_that_is_not_described_is_assumed_to_take_both(dialect: str) 
 # What hangs on a dialect.
 
 
-@pytest.mark.parametrize(("a", "reason"), [
-    ("SELECT EXTRACT(YEAR FROM name) FROM users", "a function of dates has text"),
-    ("SELECT 1 FROM users WHERE name = 3", "values of different types are compared"),
-    ("SELECT 1 FROM (SELECT MIN(name) AS n FROM users) x WHERE n > 5", "values of different types are compared"),
-    ("SELECT DISTINCT ON (city) name FROM users", "DISTINCT ON"),
-    ("SELECT name FROM users FETCH FIRST 1 ROW WITH TIES", "with_ties of LimitOptions is not known"),
-])  # fmt: skip
-def test_what_sqlite_does_otherwise_is_unknown(a: str, reason: str) -> None:
-    """No verdict rests on a query that SQLite would read in its own way."""
-    result = decide(a, "SELECT 1 FROM users", dialect="postgres")
-    assert result.verdict == "unknown"
-    assert reason in result.reason
-
-
-@pytest.mark.parametrize(
-    "expression",
-    ["s * 2", "d * 2", "b * 2", "SUM(s)", "ABS(d)", "AVG(b)", "LENGTH(n)", "LOWER(f)", "UPPER(d)",
-     "b || 'x'", "s = 1", "d > 2"],
-)  # fmt: skip
-def test_what_databases_convert_otherwise_is_unknown(expression: str) -> None:
-    """A kind of values where another is meant, in a database that is not described."""
-    schema = {"k": {"s": "text", "d": "date", "b": "boolean", "n": "int", "f": "float"}}
-    pair = f"SELECT {expression} FROM k", "SELECT n FROM k"
-    result = sql_equivalence(*pair, schema=schema, dialect="snowflake")
-    assert result.reason == "snowflake may convert between text and numbers otherwise"
-
-
-def test_text_that_cannot_be_divided_ends_one_database_only() -> None:
-    """It is an error in most databases; other rows may still tell the queries apart."""
-    pair = "SELECT a / 2 FROM t", "SELECT a / 2 + 0 FROM t"
-    result = sql_equivalence(*pair, schema={"t": {"a": ""}}, dialect="postgres")
-    assert result.reason.startswith("no difference on ")
-
-
 # What is not determined.
 
 
@@ -429,30 +395,13 @@ def test_the_callers_mistakes(wrong: Refusal) -> None:
 # What today's models write.
 
 
-@pytest.mark.parametrize(("dialect", "a", "reason"), [
-    ("sqlite", "SELECT id, RANK() OVER nope FROM users", "alias of Window is not known"),
-    ("sqlite", "SELECT DISTINCT 1 FROM users ORDER BY age", "DISTINCT leaves open"),
-    ("postgres", "SELECT DISTINCT city FROM users ORDER BY age", "ordered by what it does not return"),
-    ("snowflake", "SELECT CAST(name AS INT) FROM users", "dialects cast otherwise"),
-    ("oracle", "SELECT CAST(name AS DATE) FROM users", "dialects cast otherwise"),
-    ("postgres", "SELECT CAST(name AS VARCHAR(1)) FROM users", "dialects cast otherwise"),
-    ("postgres", "SELECT CAST(name AS JSON) FROM users", "dialects cast otherwise"),
-    ("postgres", "SELECT * FROM (VALUES (1, 2)) AS v(a, b)", "may not understand VALUES"),
-    ("postgres", "SELECT age FROM users ORDER BY age FETCH FIRST 10 PERCENT ROWS ONLY", "percent of LimitOptions is not known"),
-    ("mysql", "SELECT MAX(e) FROM k", "the order of an enumeration"),
-    ("mysql", "SELECT id FROM k ORDER BY e LIMIT 1", "the order of an enumeration"),
-    (None, "SELECT a FROM u x JOIN v x ON x.a = x.b", "its names are unclear: two tables are called x"),
-    ("duckdb", "SELECT id FROM k WHERE e IN ('p', 'nope')", "e has no value 'nope'"),
-    (None, f"SELECT a FROM t WHERE a = '{'x' * 1200}'", "string or blob too big"),
-    (None, "SELECT a FROM (SELECT a, b FROM t) JOIN (SELECT c FROM u) ON b = c", ""),
-    (None, "SELECT a\ud800b FROM t WHERE a\ud800b = 3", "SQLite cannot make the tables"),
-])  # fmt: skip
-def test_what_cannot_be_tried_out_says_why(dialect: str | None, a: str, reason: str) -> None:
+def test_a_text_that_sqlite_cannot_take_says_why() -> None:
     """Nothing is raised for any text."""
-    schema = None if dialect is None else {**SCHEMA, "k": {"id": "int", "e": "enum('p', 'q')"}}
-    result = decide(a, "SELECT 1", dialect=dialect, schema=schema)
-    assert result.verdict != "proved"
-    assert reason in result.reason
+    for text, reason in (
+        (f"SELECT a FROM t WHERE a = '{'x' * 1200}'", "string or blob too big"),
+        ("SELECT a\ud800b FROM t WHERE a\ud800b = 3", "SQLite cannot make the tables"),
+    ):
+        assert reason in sql_equivalence(text, "SELECT 1").reason
 
 
 # Where a query is wrong.

@@ -29,6 +29,8 @@ class Pair(NamedTuple):
     about: str
     first: str
     second: str
+    said: str = ""
+    """What the reason or an assumption says."""
 
 
 def _read() -> Iterator[Pair]:
@@ -42,8 +44,7 @@ def _read() -> Iterator[Pair]:
         elif line and kind != "#":
             head, _, queries = line.partition(": ")
             verdict, _, about = head.partition(" ")
-            first, _, second = queries.partition(" ==> ")
-            yield Pair(name, schema, verdict, about, first, second)
+            yield Pair(name, schema, verdict, about, *queries.split(" ==> "))
 
 
 PAIRS = [*_read()]
@@ -52,7 +53,7 @@ PAIRS = [*_read()]
 def pairs(name: str, verdict: str) -> list[tuple[str, ...]]:
     """Return the pairs of a set with a verdict, each behind what it is about if that is said."""
     found = (pair for pair in PAIRS if (pair.set, pair.verdict) == (name, verdict))
-    return [tuple(filter(None, pair[3:])) for pair in found]
+    return [tuple(filter(None, pair[3:6])) for pair in found]
 
 
 def _decided() -> Iterator[Any]:
@@ -78,3 +79,4 @@ def test_a_pair_gets_its_verdict(pair: Pair, dialect: str | None) -> None:
             a, b, schema=pair.schema, dialect=dialect, n_databases=_n_databases(pair)
         )
         assert found.verdict in VERDICTS[pair.verdict]
+        assert pair.said in "; ".join((found.reason, *found.assumptions))

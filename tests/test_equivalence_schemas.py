@@ -457,32 +457,6 @@ def test_foreign_keys_lead_to_many_tables() -> None:
     assert decide(*pair, aimed).verdict == "refuted"
 
 
-@pytest.mark.parametrize("dialect", [None, "postgres", "oracle", "tsql"])
-@pytest.mark.parametrize("kind", ["char(3)", "CHARACTER (3)", "nchar(3)"])
-def test_no_refutation_rests_on_the_spaces_that_fill_a_char(
-    kind: str, dialect: str | None
-) -> None:
-    """PostgreSQL's CHAR(3) never matches a pattern of two characters, so these are equal."""
-    like = "SELECT a FROM t WHERE c LIKE 'a_'"
-    schema = {"t": {"a": "int", "c": kind}}
-    result = sql_equivalence(like, "SELECT a FROM t WHERE 1 = 0", schema=schema, dialect=dialect)
-    assert str(result).startswith("unknown: spaces fill c, and LIKE may see them")
-
-
-@pytest.mark.parametrize(("schema", "table"), [
-    ("CREATE TABLE public.v (id int PRIMARY KEY);", "v"),
-    ("CREATE TABLE v (id int PRIMARY KEY);", "public.v"),
-    ("CREATE TABLE dbo.v (id int PRIMARY KEY); CREATE TABLE audit.w (id int);", "v"),
-    ("CREATE TABLE shop.v (id int PRIMARY KEY); CREATE TABLE shop.w (id int);", "v"),
-])  # fmt: skip
-def test_a_table_is_found_without_the_schema_that_a_dump_names(schema: str, table: str) -> None:
-    """Constraints of ``public.v`` hold for ``v``, and the other way round."""
-    result = sql_equivalence(
-        f"SELECT DISTINCT id FROM {table}", f"SELECT id FROM {table}", schema=schema
-    )
-    assert (result.verdict, len(result.assumptions)) == ("proved", 1)
-
-
 def test_a_level_between_table_and_columns_is_named() -> None:
     """As schemas of BIRD are written; they are no several databases."""
     users: Any = {"columns": {"id": "int"}, "key": ["id"], "foreign_keys": []}
