@@ -74,12 +74,6 @@ def test_a_database_that_is_not_described_is_assumed_to_take_both(dialect: str) 
     assert (same.verdict, same.assumptions) == ("proved", ())
 
 
-# What hangs on a dialect.
-
-
-# What is not determined.
-
-
 # What equal means.
 
 
