@@ -513,8 +513,8 @@ class _Failures(Listing[SqlCaseScore]):
             lines.append(f"{others} of {len(self)}: wrong in other clauses")
         if counts and (rest := len(self) - counts.total()):
             n_broken = sum(case.is_broken for case in self)
-            others = f", {rest - n_broken} without a counterexample" if rest > n_broken else ""
-            lines.append(f"{rest} of {len(self)}: not located ({n_broken} broken{others})")
+            why = f"{n_broken} broken, {rest - n_broken} without a counterexample"
+            lines.append(f"{rest} of {len(self)}: not located ({why})")
         return lines
 
     def _sheet(self) -> Sheet:

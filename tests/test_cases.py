@@ -743,33 +743,29 @@ def unjudged(*names: str) -> list[SqlCase]:
     ]
 
 
-def test_a_report_of_cases_without_inputs_names_them() -> None:
-    """Not only that nothing has a score."""
-    report = score_sql_cases([SqlCase(case_id=1, generated="SELECT 1")])
-    assert str(report).startswith("no metric has its inputs: a case needs expected, expected_tab")
-    asked = score_sql_cases([SqlCase(case_id=1, generated="SELECT 1")], metrics=["table_accuracy"])
-    why = "table_accuracy: not computed, as no case has its inputs (expected_tables)"
-    assert str(asked).splitlines()[0] == why
+SWAPPED = "no generated query is broken: are expected and generated swapped?"
+FEW = "different expected queries: 7 for 12 cases; give answers to one question one case_id, or"
 
 
-def test_a_report_of_many_bad_references_asks_whether_they_are_swapped() -> None:
-    """Where no generated query is broken."""
-    broken = [
-        SqlCase(case_id=i, generated="SELECT 1", expected="SELECT (", dialect="sqlite")
-        for i in range(5)
-    ]
-    asked = "no generated query is broken: are expected and generated swapped?"
-    assert asked in str(score_sql_cases(broken, evidence="auto")).splitlines()
-
-
-def test_a_report_says_where_few_questions_have_many_cases() -> None:
-    """Their answers depend on each other, and an id of its own for each hides that."""
-    cases = [
-        SqlCase(case_id=i, generated="SELECT 1", expected=f"SELECT {i % 7}") for i in range(12)
-    ]
-    said = "different expected queries: 7 for 12 cases; give answers to one question one case_id"
-    assert said in str(score_sql_cases(cases))
-    assert "different" not in str(score_sql_cases(cases[:11]))
+@pytest.mark.parametrize(("n", "expected", "options", "said"), [
+    (1, None, {}, "no metric has its inputs: a case needs expected, expected_tables, "),
+    (1, None, {"metrics": ["table_accuracy"]},
+     "table_accuracy: not computed, as no case has its inputs (expected_tables)"),
+    (5, "SELECT (", {}, SWAPPED),
+    (12, "SELECT {}", {}, FEW),
+    (11, "SELECT {}", {}, ""),  # 7 for 11 cases repeat too few
+])  # fmt: skip
+def test_a_report_says_what_is_odd_about_its_cases(
+    n: int, expected: str | None, options: dict[str, Any], said: str
+) -> None:
+    """Not only that nothing has a score, or in silence intervals that are too narrow."""
+    golds = [expected and expected.format(i % 7) for i in range(n)]
+    cases = sql_cases_from_columns(
+        case_id=range(n), generated=["SELECT 1"] * n, expected=golds, dialect="sqlite"
+    )
+    text = str(score_sql_cases(cases, **options))
+    assert any(line.startswith(said) for line in text.splitlines())
+    assert ("swapped" in text, "different" in text) == (said == SWAPPED, said == FEW)
 
 
 def test_a_report_without_a_judge_bounds_what_is_undecided() -> None:
