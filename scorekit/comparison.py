@@ -246,8 +246,8 @@ class Comparison(Report):
     """Cases that only the baseline has. They are missing; where the comparison is valid at any
     time the current run may still grow, so they are pending and stop no job."""
     newly_failing: tuple[CaseChange, ...] = attrs.field(converter=listing)
-    """Cases that have a score in the baseline and none now: an instrument failed, or every outcome
-    is missing (``passed=None``).
+    """Cases that have a score in the baseline and none now, as an instrument failed or every
+    outcome is missing (``passed=None``).
 
     A pair of queries that is undecided because there is no judge is none of them, unless a judge
     decided some of the baseline or the metric has no verdict: *n_undecided* counts it, and

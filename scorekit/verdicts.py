@@ -157,8 +157,9 @@ class SuiteVerdict(Record):
     n_unknown: int = 0
     """Other cases with attempts with a missing outcome."""
     delta_bounds: tuple[float, float] | None = None
-    """The least and the largest mean change over all cases that missing outcomes allow: all of the
-    baseline passed and all of the current run failed, and the reverse. None where all are known.
+    """The least and the largest mean change over all cases that missing outcomes allow, with all
+    of the baseline passed and all of the current run failed, and the reverse. None where all are
+    known.
     A verdict of a change, and one on a margin, stands at both ends."""
     n_repeats: tuple[int, int] = (1, 1)
     """Reports of the baseline and of the current run."""
