@@ -17,23 +17,10 @@ import scorekit
 
 DOCS = Path(__file__).parents[1] / "docs"
 PAGES = {path.stem: path.read_text(encoding="utf-8") for path in DOCS.glob("*.md")}
-NO_METRIC = {
-    "accuracy",
-    "accuracy_intervals",
-    "accuracy_models",
-    "accuracy_verdicts",
-    "api",
-    "benchmarks",
-    "changelog",
-    "cite",
-    "glossary",
-    "index",
-    "integrations",
-    "migration",
-    "quickstart",
-    "sure",
-    "tour",
-}
+REFERENCE = {"accuracy_intervals", "accuracy_models", "accuracy_verdicts", "api", "benchmarks"}
+REFERENCE |= {"changelog", "cite", "glossary", "index"}
+NO_METRIC = REFERENCE | {"accuracy", "integrations", "migration", "quickstart", "sure", "tour"}
+FUNCTIONS = {name for name in scorekit.__all__ if inspect.isfunction(getattr(scorekit, name))}
 
 
 @pytest.mark.parametrize("page", sorted(PAGES.keys() - NO_METRIC))
@@ -41,32 +28,27 @@ def test_a_page_asks_shows_and_limits(page: str) -> None:
     """A question first, an example that runs, and what not to read out of it."""
     assert re.search(r"^\*.+\?\*$", PAGES[page], re.MULTILINE)
     assert "```pycon" in PAGES[page]
-    assert re.search(
-        r"^(\*\*Limits\.\*\*|## Limits|:::\{admonition\} Limits)", PAGES[page], re.MULTILINE
-    )
+    limits = r"^(\*\*Limits\.\*\*|## Limits|:::\{admonition\} Limits)"
+    assert re.search(limits, PAGES[page], re.MULTILINE)
 
 
 def test_every_page_is_reached() -> None:
     """A page that no list of contents names would not be found."""
-    contents = "".join(
-        re.findall(r"^```{toctree}$.*?^```$", "\n".join(PAGES.values()), re.MULTILINE | re.DOTALL)
-    )
-    listed = re.findall(r"^(?:.+<)?(\w+)>?$", contents, re.MULTILINE)
+    contents = re.findall(r"(?ms)^```{toctree}$.*?^```$", "\n".join(PAGES.values()))
+    listed = re.findall(r"(?m)^(?:.+<)?(\w+)>?$", "".join(contents))
     assert set(PAGES) - {"index"} <= set(listed)
 
 
 def test_every_function_is_explained() -> None:
     """The API page says what there is, the others what it is for."""
     text = "\n".join(PAGES[page] for page in PAGES.keys() - {"api", "changelog", "functions"})
-    functions = {name for name in scorekit.__all__ if inspect.isfunction(getattr(scorekit, name))}
-    assert {name for name in functions if not re.search(rf"\b{name}\b", text)} == set()
+    assert {name for name in FUNCTIONS if not re.search(rf"\b{name}\b", text)} == set()
 
 
 def test_the_changelog_names_every_function() -> None:
     """What is not in it did not come with the version."""
     text = (DOCS.parent / "CHANGELOG.md").read_text(encoding="utf-8")
-    functions = {name for name in scorekit.__all__ if inspect.isfunction(getattr(scorekit, name))}
-    assert {name for name in functions if f"`{name}()`" not in text} == set()
+    assert {name for name in FUNCTIONS if f"`{name}()`" not in text} == set()
 
 
 def test_the_citation_names_this_version() -> None:
@@ -91,9 +73,7 @@ def test_the_search_knows_the_words_of_readers() -> None:
 
 def test_every_guide_says_how_else_it_is_called() -> None:
     """So that a search for a reader's own words finds it."""
-    reference = {"accuracy_intervals", "accuracy_models", "accuracy_verdicts", "api", "benchmarks"}
-    reference |= {"changelog", "cite", "glossary", "index"}
-    missing = {page for page in PAGES.keys() - reference if "\nAlso called: " not in PAGES[page]}
+    missing = {page for page in PAGES.keys() - REFERENCE if "\nAlso called: " not in PAGES[page]}
     assert missing == set()
 
 
@@ -120,10 +100,8 @@ def test_code_on_a_page_is_that_of_its_file() -> None:
 @pytest.mark.parametrize("draw", pictures.PICTURES)
 def test_a_picture_shows_what_is_drawn_today(draw: Any) -> None:
     """Or `python docs/pictures.py` has to be run, and its pictures looked at."""
-    file = DOCS / "pictures" / f"{draw.__name__}.svg"
-    stored = re.search(
-        r"<dc:description>(.*?)</dc:description>", file.read_text(encoding="utf-8"), re.DOTALL
-    )
+    text = (DOCS / "pictures" / f"{draw.__name__}.svg").read_text(encoding="utf-8")
+    stored = re.search(r"(?s)<dc:description>(.*?)</dc:description>", text)
     assert stored
     assert html.unescape(stored[1]) == pictures.drawn(draw())
 

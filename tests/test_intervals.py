@@ -193,21 +193,6 @@ def test_clusters_of_any_size_against_the_jackknife(
     assert ends(result) == pytest.approx(expected, rel=1e-6, abs=1e-6)
 
 
-@given(st.integers(2, 5), st.lists(st.floats(-1e3, 1e3), min_size=20, max_size=20))
-def test_clusters_of_one_size_agree_with_statsmodels(n_groups: int, values: list[float]) -> None:
-    """Oracle: statsmodels' cluster-robust error of a regression on a constant (CR1)."""
-    statsmodels = pytest.importorskip("statsmodels.api")
-    values = values[: 20 // n_groups * n_groups]
-    clusters = [i % n_groups for i in range(len(values))]
-    fit = statsmodels.OLS(values, [1.0] * len(values)).fit(
-        cov_type="cluster", cov_kwds={"groups": clusters, "use_correction": False}
-    )
-    reach = fit.bse[0] * math.sqrt(n_groups / (n_groups - 1)) * stats.t.isf(0.025, n_groups - 1)
-    expected = fit.params[0] - reach, fit.params[0] + reach
-    found = ends(mean_interval(values, clusters=clusters))
-    assert found == pytest.approx(expected, rel=1e-6, abs=1e-6)
-
-
 @pytest.mark.sampled
 @pytest.mark.parametrize(
     "sizes", [[40] + [3] * 20, [60] + [1] * 40, [10] * 3 + [5] * 3 + [1] * 10]
