@@ -116,7 +116,7 @@ VALUES: dict[str, Sequence[Any]] = {
     ),
 }
 """What columns hold: in MySQL x and X are equal, in PostgreSQL 1 and 1.0 look different."""
-MUTANTS = 200
+MUTANTS = 80
 """Queries that differ a little from those for a rule, at most five from each in a dialect."""
 OTHERS = 25
 """Queries of the tests of proofs that are for other rules."""
