@@ -234,6 +234,8 @@ CodeReport.from_json({}) -> TypeError: text must be a string, got {}
 CodeReport(models=(), cases=TWICE)
     -> InputError: case_id and model of cases[1] must be unlike...
 CodeReport(models=(), cases=(3,)) -> TypeError: cases[0] must be a CaseStatistics, got 3
+attrs.evolve(TWICE[0], scores=(2.0,) * TWICE[0].n_samples)
+    -> InputError: scores must be numbers in [0, 1], got (2.0...
 """)
 def test_report_errors(wrong: Refusal) -> None:
     """The caller learns which argument, and for short cases which case."""
