@@ -223,10 +223,9 @@ def test_what_needs_a_schema_is_never_guessed(sql: str, message: str, schema: st
     """On either side: the model is not to blame, so that there is no score."""
     for generated, expected, side in ((sql, ["t.a"], "generated"), ("SELECT 1", sql, "expected")):
         result = column_accuracy(generated, expected, schema=schema)
-        assert result.error is not None
         assert (result.score, result.missing, result.unexpected) == (0.0, (), ())
-        assert (result.error.kind, result.error.origin) == ("no_schema", "instrument")
-        assert result.error.message == f"{side}: {message}"
+        assert failure(result.error) == "instrument: no_schema"
+        assert present(result.error).message == f"{side}: {message}"
 
 
 @pytest.mark.parametrize(("sql", "columns"), [
@@ -264,9 +263,8 @@ def test_what_cannot_be_told_has_a_kind(
     """And an origin, which says whether its 0.0 counts; it is logged once."""
     with caplog.at_level(logging.DEBUG):
         result = column_accuracy(sql, ["users.id"], schema=SCHEMA)
-    assert result.error is not None
-    assert (result.score, result.error.kind, result.error.origin) == (0.0, kind, origin)
-    assert result.error.message == f"generated: {message}"
+    assert (result.score, failure(result.error)) == (0.0, f"{origin}: {kind}")
+    assert present(result.error).message == f"generated: {message}"
     assert result.missing == (("users.id",) if origin == "output" else ())
     assert len(caplog.records) == 1
 

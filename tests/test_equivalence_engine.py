@@ -122,9 +122,8 @@ def test_a_query_that_the_engine_refuses_is_wrong_and_such_a_reference_is_bad() 
     wrong, right = "SELECT foo(ID) FROM orders", "SELECT ID FROM orders"
     error = query_correctness(wrong, right, **options).error
     assert failure(error) == "output: refused"
-    assert present(error).message.startswith(
-        "generated: the engine does not run the generated query: "
-    )
+    said = "generated: the engine does not run the generated query: "
+    assert present(error).message.startswith(said)
     error = query_correctness(right, wrong, **options).error
     assert failure(error) == "instrument: bad_reference"
     assert query_correctness(*WIDER, **options).method == "refuted"
@@ -146,21 +145,15 @@ def test_what_is_raised_once_is_the_instruments(at: int) -> None:
     assert (found.verdict, found.engine) == ("refuted", "failing")
 
 
-ODD: list[tuple[Callable[..., Any], str]] = [
+@pytest.mark.parametrize(("engine", "why"), [
     (lambda *_: None, "the engine must return rows of cells, not NoneType"),
     (lambda *_: "rows", "the engine must return rows of cells, not str"),
     (lambda *_: [{"id": 1}], "the engine must return rows of cells, not dict"),
     (lambda *_: [1], "the engine must return rows of cells, not int"),
     (lambda *_: [(1,), (1, 2)], "the engine returned rows of several widths"),
     (lambda *_: [(1,)] * 5000, "more than 2000 rows"),
-    (
-        lambda *_: 1 / 0,
-        "the engine runs neither query: ZeroDivisionError: division by zero",
-    ),
-]
-
-
-@pytest.mark.parametrize(("engine", "why"), ODD)
+    (lambda *_: 1 / 0, "the engine runs neither query: ZeroDivisionError: division by zero"),
+])  # fmt: skip
 def test_an_engine_that_does_not_work_decides_nothing(
     engine: Callable[..., Any], why: str
 ) -> None:
