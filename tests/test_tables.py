@@ -385,8 +385,16 @@ def test_what_a_text_reads_is_what_it_is_expected_to_read(
     except SqlError:
         assume(False)  # noqa: FBT003 - as it is named there
         raise
-    for expected in (found, names):
-        assert table_accuracy(sql, expected, dialect=dialect).score == 1.0
+    assert table_accuracy(sql, found, dialect=dialect).score == 1.0
     read = column_accuracy(sql, sql, dialect=dialect)
     if read.error is None:
         assert column_accuracy(sql, read.extracted, dialect=dialect).score == 1.0
+
+
+@pytest.mark.parametrize("dialect", [None, "tsql", "snowflake"])
+@pytest.mark.parametrize("name", ['"a[1]"', '"x..y"', "mydb..orders", '"a.b"', "a.b.c"])
+def test_a_query_and_a_caller_write_names_alike(name: str, dialect: str | None) -> None:
+    """Dots and brackets in quotes are a part of a name; what two dots leave out is the default."""
+    sql = f"SELECT o.id FROM {name} AS o"
+    assert table_accuracy(sql, [name], dialect=dialect).score == 1.0
+    assert column_accuracy(sql, [f"{name}.id"], dialect=dialect).score == 1.0
