@@ -427,22 +427,17 @@ def test_nothing_is_noted_once_it_is_kept(server: AnthropicServer, tmp_path: Pat
 
 
 def test_votes_are_asked_in_one_batch(server: AnthropicServer, tmp_path: Path) -> None:
-    """Each is a question of its own, whichever of the two is outside."""
+    """Each is a question of its own, whichever of the two is outside; its error is that of all."""
     noted: list[tuple[int, int]] = []
     with judge_for(server) as judge:
         outer = VotingJudge(CachedJudge(judge, directory=tmp_path / "c"))
         answers = outer.judge_many(requests(4), progress=lambda *n: noted.append(n))
         assert score_sql_cases(cases(4), judge=CachedJudge(VotingJudge(judge))).n_failed == 0
+        assert len(server.batches.made) == 2
+        server.batches.entry = lambda _, __: "expired"
+        assert scores(VotingJudge(judge).judge_many(requests(2, 10))) == ["expired"] * 2
     assert {a.votes for a in answers if isinstance(a, Verdict)} == {(0.5, 0.5, 0.5)}
     assert noted[-1] == (4, 4)
-    assert len(server.batches.made) == 2
-
-
-def test_a_vote_that_failed_leaves_no_verdict(server: AnthropicServer) -> None:
-    """The error is that of the vote."""
-    server.batches.entry = lambda _, __: "expired"
-    with judge_for(server) as judge:
-        assert scores(VotingJudge(judge).judge_many(requests(2))) == ["expired"] * 2
 
 
 class Many:

@@ -739,8 +739,13 @@ def test_a_lock_that_is_held_when_opening(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("_short_timeout")
-def test_a_lock_that_is_held_when_writing(tmp_path: Path) -> None:
-    """Later is not never: what could not be written is written with the next verdict."""
+@pytest.mark.parametrize(
+    "then", [lambda judge: judge.judge(request(3)), CachedJudge.close], ids=["next", "close"]
+)
+def test_a_lock_that_is_held_when_writing(
+    then: Callable[[CachedJudge], object], tmp_path: Path
+) -> None:
+    """Later is not never: it is written with the next verdict, or where none comes at the end."""
     CachedJudge(Counting(), directory=tmp_path / "c").judge(request(0))
     judge = CachedJudge(Counting(), directory=tmp_path / "c")
     with cache_warnings() as messages:
@@ -749,10 +754,10 @@ def test_a_lock_that_is_held_when_writing(tmp_path: Path) -> None:
             for n in (1, 2):
                 assert judge.judge(request(n)) == ANSWER
                 assert judge.judge(request(n)).cached
-        judge.judge(request(3))
+        then(judge)
     assert messages == []
     other = CachedJudge(Counting(), directory=tmp_path / "c")
-    assert all(other.peek(request(n)) is not None for n in range(4))
+    assert all(other.peek(request(n)) is not None for n in range(3))
 
 
 @pytest.mark.usefixtures("_short_timeout")
@@ -771,16 +776,6 @@ def test_nobody_else_asks_while_a_verdict_is_still_to_be_written(
             threading.Event().wait(1.0)
         assert {found.result().score for found in asked} == {ANSWER.score}
     assert len(inner.asked) == 2
-
-
-@pytest.mark.usefixtures("_short_timeout")
-def test_what_could_not_be_written_is_written_at_the_end(tmp_path: Path) -> None:
-    """Where no other verdict comes, closing writes it."""
-    judge = CachedJudge(Counting(), directory=tmp_path / "c")
-    with locked(tmp_path / "c"):
-        judge.judge(request())
-    judge.close()
-    assert CachedJudge(Counting(), directory=tmp_path / "c").peek(request()) is not None
 
 
 @pytest.mark.usefixtures("_long_timeout")
@@ -1129,59 +1124,52 @@ def test_threads_and_loops_share_one_call(first: str) -> None:
     assert judge._flight._calls == {}
 
 
-def test_an_error_reaches_all_who_wait_and_is_not_kept() -> None:
+@pytest.mark.parametrize(
+    ("fail", "error"),
+    # no asyncio future takes a StopIteration, so a thread's must not reach one
+    [(lambda: 1 / 0, ZeroDivisionError), (lambda: next(iter(())), RuntimeError)],
+    ids=["error", "StopIteration"],
+)
+def test_an_error_reaches_all_who_wait_and_is_not_kept(
+    fail: Callable[[], object], error: type[Exception]
+) -> None:
     """The next one to ask, asks."""
     inner = Gate()
-    judge = CachedJudge(Counting(lambda asked: (inner.judge(asked), 1 / 0)))
+    judge = CachedJudge(Counting(lambda asked: (inner.judge(asked), fail())))
     with ThreadPoolExecutor(8) as pool:
-        answers = [pool.submit(judge.judge, request()) for _ in range(8)]
+        answers = [pool.submit(judge.judge, request()) for _ in range(7)]
+        until(lambda: inner.asked)
+        answers.append(pool.submit(lambda: asyncio.run(judge.ajudge(request()))))
         until(lambda: n_waiting(judge) == 8)
         inner.open.set()
-        assert {type(answer.exception()) for answer in answers} == {ZeroDivisionError}
+        assert {type(answer.exception()) for answer in answers} == {error}
     assert len(inner.asked) == 1
-    with pytest.raises(ZeroDivisionError):
+    with pytest.raises(error):
         judge.judge(request())
     assert len(inner.asked) == 2
 
 
-def test_the_first_caller_may_leave() -> None:
-    """The call goes on for the others; nobody asks again."""
+@pytest.mark.parametrize("n_leaving", [1, 3])
+def test_who_waits_may_leave(n_leaving: int) -> None:
+    """The call goes on for the others; with nobody left it is cancelled, and the next asks."""
     inner = Gate()
     judge = CachedJudge(inner)
 
-    async def run() -> list[Any]:
+    async def run() -> list[Verdict]:
         tasks = [asyncio.ensure_future(judge.ajudge(request())) for _ in range(3)]
         await auntil(lambda: n_waiting(judge) == 3)
-        tasks[0].cancel()
-        await asyncio.sleep(0.01)
-        inner.open.set()
-        return await asyncio.gather(*tasks, return_exceptions=True)
-
-    first, *others = asyncio.run(run())
-    assert isinstance(first, asyncio.CancelledError)
-    assert [verdict.score for verdict in others] == [0.5, 0.5]
-    assert (len(inner.asked), inner.cancelled) == (1, 0)
-
-
-def test_a_call_that_nobody_waits_for_is_cancelled() -> None:
-    """It would be paid for; whoever comes next starts another at once."""
-    inner = Gate()
-    judge = CachedJudge(inner)
-
-    async def run() -> Verdict:
-        tasks = [asyncio.ensure_future(judge.ajudge(request())) for _ in range(3)]
-        await auntil(lambda: n_waiting(judge) == 3)
-        for task in tasks:
+        for task in tasks[:n_leaving]:
             task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
-        assert judge._flight._calls == {}
-        late = asyncio.ensure_future(judge.ajudge(request()))
-        await auntil(lambda: inner.cancelled)
+        left = await asyncio.gather(*tasks[:n_leaving], return_exceptions=True)
+        assert {type(error) for error in left} == {asyncio.CancelledError}
+        assert len(judge._flight._calls) == (n_leaving < 3)
+        tasks.append(asyncio.ensure_future(judge.ajudge(request())))
+        await auntil(lambda: n_leaving < 3 or inner.cancelled)
         inner.open.set()
-        return await late
+        return await asyncio.gather(*tasks[n_leaving:])
 
-    assert asyncio.run(run()) == ANSWER
-    assert (len(inner.asked), inner.cancelled) == (2, 1)
+    assert {verdict.score for verdict in asyncio.run(run())} == {0.5}
+    assert (len(inner.asked), inner.cancelled) == ((1, 0) if n_leaving < 3 else (2, 1))
 
 
 def test_when_the_leader_is_interrupted_another_asks() -> None:
@@ -1306,44 +1294,19 @@ def test_a_judge_may_ask_for_other_verdicts(ask: Ask) -> None:
     assert len(inner.asked) == 2
 
 
-def test_a_judge_that_cancels_itself_is_asked_once() -> None:
-    """Not again and again."""
+@pytest.mark.parametrize("error", [asyncio.CancelledError, KeyboardInterrupt])
+def test_what_a_task_raises_for_its_loop_passes(error: type[BaseException]) -> None:
+    """To whoever runs the loop; a judge that cancels itself is not asked again and again."""
 
-    async def cancel(_: JudgeRequest) -> Verdict:
+    async def give_up(_: JudgeRequest) -> Verdict:
         asked.append(1)
-        raise asyncio.CancelledError
+        raise error
 
     asked: list[int] = []
-    judge = CachedJudge(judge_from_function(cancel, identity="cancels"))
-    with pytest.raises(asyncio.CancelledError):
+    judge = CachedJudge(judge_from_function(give_up, identity="gives up"))
+    with pytest.raises(error):
         asyncio.run(judge.ajudge(request()))
     assert asked == [1]
-
-
-def test_stop_iteration_does_not_hang_a_task() -> None:
-    """No asyncio future takes it, so a thread's must not reach one."""
-    inner = Gate()
-    judge = CachedJudge(Counting(lambda asked: (inner.judge(asked), next(iter(())))))
-    with ThreadPoolExecutor(2) as pool:
-        first = pool.submit(judge.judge, request())
-        until(lambda: inner.asked)
-        second = pool.submit(lambda: asyncio.run(judge.ajudge(request())))
-        until(lambda: n_waiting(judge) == 2)
-        inner.open.set()
-        assert isinstance(first.exception(), RuntimeError)
-        assert isinstance(second.exception(), RuntimeError)
-
-
-def test_an_interrupt_in_a_task_passes() -> None:
-    """Through the event loop to whoever runs it."""
-
-    class Interrupting(Counting):
-        async def ajudge(self, asked: JudgeRequest, /) -> Verdict:
-            del asked
-            raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        asyncio.run(CachedJudge(Interrupting()).ajudge(request()))
 
 
 def test_the_wait_for_a_stopped_loop_is_short() -> None:
