@@ -147,12 +147,7 @@ class AnthropicServer:
         await asyncio.sleep(self.seconds)
         while self.hold(n):  # noqa: ASYNC110 - what is waited for sets no event
             await asyncio.sleep(0.005)
-        name, _, argument = name.partition("=")
-        reply: Callable[..., Awaitable[None] | None] = getattr(_Replies(request, writer), name)
-        result = reply(argument) if argument else reply()
-        if result is not None:
-            await result
-        await writer.drain()
+        await _Replies(request, writer).give(name)
 
 
 class Batches:
@@ -200,11 +195,9 @@ class Batches:
             if fault is None:
                 writer.write(reply.written)
         if fault is not None:
-            name, _, argument = fault.partition("=")
-            result = getattr(_Replies({}, writer), name)(*([argument] if argument else []))
-            if result is not None:
-                await result
-        await writer.drain()
+            await _Replies({}, writer).give(fault)
+        else:
+            await writer.drain()
 
     def _create(self, reply: _Replies, _: str, body: bytes, __: dict[str, str]) -> None:
         requests = json.loads(body)["requests"]
@@ -295,6 +288,14 @@ class _Replies:
         self.writer = writer
         self.more: dict[str, str] = {}
         """Further headers."""
+
+    async def give(self, reply: str) -> None:
+        """Answer by a method, with an argument where one stands behind an equals sign."""
+        name, _, argument = reply.partition("=")
+        given: Awaitable[None] | None = getattr(self, name)(*filter(None, [argument]))
+        if given is not None:
+            await given
+        await self.writer.drain()
 
     def send(self, status: int, body: bytes, **headers: str) -> None:
         head = {"content_type": "application/json", "content_length": str(len(body)), **headers}
