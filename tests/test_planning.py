@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from outcomes import ends, present
 from refusals import Refusal, refusals
 from scipy import stats
 
 from scorekit import (
-    InputError,
     code_report_from_columns,
     minimum_detectable_effect,
     proportion_interval,
@@ -52,9 +52,8 @@ def test_reference_effects(case: dict[str, Any]) -> None:
     values = case["input"]
     result = minimum_detectable_effect(n_tasks=values["n"], **_arguments(values))
     assert 1 <= result / case["output"] < 1 + 1.3 / values["n"]
-    default = minimum_detectable_effect(
-        n_tasks=values["n"], attempts=(values["K_A"], values["K_B"])
-    )
+    attempts = values["K_A"], values["K_B"]
+    default = minimum_detectable_effect(n_tasks=values["n"], attempts=attempts)
     assert default == pytest.approx(result, rel=1e-12)
 
 
@@ -112,17 +111,10 @@ def test_power_of_flags_by_enumeration(n: int, discordant: float, share: float) 
     assert power_of_flags(n, effect, discordant, 0.95) == pytest.approx(power, abs=1e-9)
 
 
-@pytest.mark.parametrize(
-    ("effect", "options"),
-    [
-        (1.0, {}),
-        (0.6, {}),
-        (0.5, {"attempts": 10}),
-        (0.3, {}),
-        (0.3, {"discordant": 0.3}),
-        (0.6, {"discordant": 1.0}),
-    ],
-)
+@pytest.mark.parametrize(("effect", "options"), [
+    (1.0, {}), (0.6, {}), (0.5, {"attempts": 10}),
+    (0.3, {}), (0.3, {"discordant": 0.3}), (0.6, {"discordant": 1.0}),
+])  # fmt: skip
 def test_small_plans_have_their_power(effect: float, options: dict[str, Any]) -> None:
     """Simulated: a few tasks take more than the normal distribution says, and at least 6."""
     plan = required_tasks(effect=effect, **options)
@@ -150,29 +142,22 @@ def test_a_pilot_of_single_flags_gives_the_share_that_changed() -> None:
     after = before | {0: True, 1: False, 2: False, 3: False, 4: False, 6: False, 99: True}
     plan = required_tasks(effect=0.03, pilot=(before, after))
     assert plan.n_tasks == required_tasks(effect=0.03, discordant=0.1).n_tasks
-    ends = proportion_interval(6, 60)
-    assert plan.n_tasks_bounds == tuple(
-        required_tasks(effect=0.03, discordant=end).n_tasks for end in (ends.low, ends.high)
+    low, high = (
+        required_tasks(effect=0.03, discordant=end).n_tasks
+        for end in ends(proportion_interval(6, 60))
     )
-    assert (plan.n_tasks_pilot, plan.attempts) == (60, (1, 1))
-    assert str(plan).endswith(
-        f"a pilot of 60 tasks leaves open {plan.n_tasks_bounds[0]} to {plan.n_tasks_bounds[1]}"
-    )
+    assert (plan.n_tasks_bounds, plan.n_tasks_pilot, plan.attempts) == ((low, high), 60, (1, 1))
+    assert str(plan).endswith(f"a pilot of 60 tasks leaves open {low} to {high}")
     still = required_tasks(effect=0.1, pilot=(before, before))
     assert still.n_tasks == required_tasks(effect=0.1, discordant=0.1).n_tasks
-    reports = [
-        code_report_from_columns(model=m, passed=r) for m, r in (("a", before), ("b", after))
-    ]
-    assert required_tasks(effect=0.03, pilot=(reports[0], reports[1])) == plan
+    old, new = (code_report_from_columns(model="m", passed=side) for side in (before, after))
+    assert required_tasks(effect=0.03, pilot=(old, new)) == plan
 
 
 def test_a_pilot_of_several_attempts_gives_the_variances() -> None:
     """As `variance_components` and the variance of the changes do by hand."""
     rng = np.random.default_rng(1)
-    sides = [
-        {f"t{i}": rng.integers(0, 2, 5).tolist() for i in range(20)},
-        {f"t{i}": rng.integers(0, 2, 3).tolist() for i in range(20)},
-    ]
+    sides = [{f"t{i}": rng.integers(0, 2, n).tolist() for i in range(20)} for n in (5, 3)]
     sampling = tuple(variance_components(side).between_attempts for side in sides)
     means = [np.array([np.mean(scores) for scores in side.values()]) for side in sides]
     changes = float(np.var(means[1] - means[0], ddof=1))
@@ -185,10 +170,9 @@ def test_a_pilot_of_several_attempts_gives_the_variances() -> None:
             sampling_variance=(sampling[0], sampling[1]),
             attempts=attempts or (5, 3),
         )
-        assert plan.n_tasks == by_hand.n_tasks
-        assert plan.attempts == by_hand.attempts
-        assert plan.n_tasks_bounds is not None
-        assert plan.n_tasks_bounds[0] < plan.n_tasks < (plan.n_tasks_bounds[1] or 0)
+        assert (plan.n_tasks, plan.attempts) == (by_hand.n_tasks, by_hand.attempts)
+        low, high = present(plan.n_tasks_bounds)
+        assert low < plan.n_tasks < (high or 0)
 
 
 def test_pilots_leave_open_what_is_true() -> None:
@@ -211,38 +195,29 @@ def test_pilots_leave_open_what_is_true() -> None:
 
 def test_a_pilot_of_two_tasks_leaves_everything_open() -> None:
     """Nothing is known of a variance without one of two tasks."""
-    plan = required_tasks(
-        effect=0.3, pilot=({"a": [1, 0], "b": [1, 1]}, {"a": [0, 0], "b": [1, 0]})
-    )
+    pilot = {"a": [1, 0], "b": [1, 1]}, {"a": [0, 0], "b": [1, 0]}
+    plan = required_tasks(effect=0.3, pilot=pilot)
     assert plan.n_tasks_bounds == (6, None)
     assert "leaves open 6 or more" in str(plan)
 
 
-@pytest.mark.parametrize(
-    ("options", "error", "message"),
-    [
-        ({"pilot": ({"a": 1}, {"b": 1})}, InputError, "at least 2 tasks in common, got 0"),
-        ({"pilot": ({"a": 1}, {"a": 1})}, InputError, "at least 2 tasks in common, got 1"),
-        ({"pilot": ({"a": 1, "b": 0},)}, InputError, "pilot must be a pair (baseline, current)"),
-        ({"pilot": ({"a": 1, "b": 0}, 3)}, TypeError, "pilot[1] must be a CodeReport"),
-        ({"discordant": 0.2}, InputError, "discordant must be left out where pilot is given"),
-        ({"task_variance": 0}, InputError, "task_variance must be left out where pilot is given"),
-        ({"attempts": 3}, InputError, "attempts must be 1 with a pilot of one attempt"),
-        (
-            {"pilot": ({"a": [0.5] * 2, "b": [0.5] * 2},) * 2},
-            InputError,
-            "task_variance must be positive where sampling_variance is 0",
-        ),
-    ],
-)
-def test_pilots_that_are_none(
-    options: dict[str, Any], error: type[Exception], message: str
-) -> None:
+@refusals("""
+pilot=({"a": 1}, {"b": 1})
+    -> InputError: pilot must be two runs with at least 2 tasks in common, got 0...
+pilot=({"a": 1}, {"a": 1})
+    -> InputError: pilot must be two runs with at least 2 tasks in common, got 1...
+pilot=({"a": 1, "b": 0},) -> InputError: pilot must be a pair (baseline, current)...
+pilot=({"a": 1, "b": 0}, 3) -> TypeError: pilot[1] must be a CodeReport...
+discordant=0.2 -> InputError: discordant must be left out where pilot is given...
+task_variance=0 -> InputError: task_variance must be left out where pilot is given...
+attempts=3 -> InputError: attempts must be 1 with a pilot of one attempt...
+pilot=({"a": [0.5] * 2, "b": [0.5] * 2},) * 2
+    -> InputError: task_variance must be positive where sampling_variance is 0...
+""")
+def test_pilots_that_are_none(wrong: Refusal) -> None:
     """Each is refused by name."""
     pilot = ({"a": 1, "b": 0, "c": 1}, {"a": 1, "b": 1, "c": 1})
-    with pytest.raises(error) as caught:
-        required_tasks(**{"effect": 0.1, "pilot": pilot, **options})
-    assert message in str(caught.value)
+    wrong.by(required_tasks, effect=0.1, pilot=pilot)
 
 
 def test_a_plan_is_a_record_with_a_sentence() -> None:
@@ -281,21 +256,17 @@ LEVELS = st.sampled_from([0.5, 0.8, 0.9, 0.95, 0.99])
 VARIANCES = st.sampled_from([{}, {"task_variance": 0.01, "sampling_variance": 0.05}])
 
 
-@given(st.floats(0.01, 1), st.integers(1, 20), LEVELS, st.floats(0.5, 0.99), VARIANCES)
+OPTIONS = st.fixed_dictionaries(
+    {"attempts": st.integers(1, 20), "confidence_level": LEVELS, "power": st.floats(0.5, 0.99)}
+)
+
+
+@given(st.floats(0.01, 1), OPTIONS, VARIANCES)
 def test_the_two_are_inverse(
-    effect: float,
-    attempts: int,
-    confidence_level: float,
-    power: float,
-    variances: dict[str, float],
+    effect: float, options: dict[str, Any], variances: dict[str, float]
 ) -> None:
     """So many tasks see the effect, and one fewer does not."""
-    options: dict[str, Any] = {
-        "attempts": attempts,
-        "confidence_level": confidence_level,
-        "power": power,
-        **variances,
-    }
+    options |= variances
     n = required_tasks(effect=effect, **options).n_tasks
     slack = 1 + 1e-7
     assert minimum_detectable_effect(n_tasks=n, **options) <= effect * slack
@@ -339,8 +310,8 @@ def test_flags_find_the_effect_from_that_number_on(
 
 def test_too_few_tasks_to_see_even_that_all_changes_are_falls() -> None:
     """Nothing possible is seen, which is said by an infinite effect."""
-    effects = [minimum_detectable_effect(n_tasks=n, discordant=0.04) for n in (2, 5, 6, 50)]
-    assert effects == [math.inf] * 4
+    for n in (2, 5, 6, 50):
+        assert minimum_detectable_effect(n_tasks=n, discordant=0.04) == math.inf
     assert minimum_detectable_effect(n_tasks=500, discordant=0.04) < 0.04
     assert minimum_detectable_effect(n_tasks=5) == math.inf
     assert minimum_detectable_effect(n_tasks=5, confidence_level=0.9) < 1.5
@@ -368,18 +339,10 @@ def test_planned_power_is_had_where_nearly_all_pass_or_fail(rate: float, attempt
     assert n > less.n_tasks
 
 
-@pytest.mark.parametrize("sampling_variance", [0, (0, 0)])
-def test_nothing_varies(sampling_variance: Any) -> None:
-    """A pilot in which nothing varied gives no ground for a number of tasks."""
-    message = (
-        r"^task_variance must be positive where sampling_variance is 0: without variance nothing "
-        r"can be planned, got 0\.0$"
-    )
-    still: dict[str, Any] = {"task_variance": 0, "sampling_variance": sampling_variance}
-    with pytest.raises(InputError, match=message):
-        required_tasks(effect=0.1, **still)
-    with pytest.raises(InputError, match=message):
-        minimum_detectable_effect(n_tasks=2, **still)
+STILL = (
+    "task_variance must be positive where sampling_variance is 0: without variance nothing can "
+    "be planned, got 0.0"
+)
 
 
 @refusals("""
@@ -387,6 +350,8 @@ effect=0 -> InputError: effect must be a number in (0, 1], got 0
 effect=math.nan -> InputError: effect must be a number in (0, 1], got nan
 effect=1e-300
     -> InputError: effect must be large enough to be seen with 2**53 tasks, got 1e-300
+task_variance=0, sampling_variance=0 -> InputError: {STILL}
+task_variance=0, sampling_variance=(0, 0) -> InputError: {STILL}
 task_variance=-1 -> InputError: task_variance must be a number in [0, 1], got -1
 sampling_variance=(0.1, 0.5)
     -> InputError: sampling_variance[1] must be a number in [0, 0.25], got 0.5

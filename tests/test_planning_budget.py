@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from fractions import Fraction
+from typing import Any
 
 import attrs
 import numpy as np
@@ -13,17 +14,14 @@ import pytest
 from drawn_results import results
 from hypothesis import given
 from hypothesis import strategies as st
+from outcomes import present
 from refusals import Refusal, refusals
 
 from scorekit import (
-    CodeSample,
     InputError,
-    SqlCase,
     VarianceComponents,
-    code_report,
     code_report_from_columns,
     required_tasks,
-    score_sql_cases,
     variance_components,
 )
 from scorekit._stats.components import nested_variances
@@ -95,19 +93,14 @@ def test_three_levels_are_unbiased_with_unequal_numbers() -> None:
 
 def test_nested_forms_agree() -> None:
     """A mapping, its attempts as mappings, as iterators, and under long names."""
-    nested: dict[str, list[list[float]]] = {
-        "a": [[1, 0], [1, 1, 0.5]],
-        "b": [[0, 0]],
-        "c": [[1], [0, 1]],
-    }
+    nested: Any = {"a": [[1, 0], [1, 1, 0.5]], "b": [[0, 0]], "c": [[1], [0, 1]]}
     expected = variance_components(nested)
     assert expected.n_judgements == 10
     by_name = {t: {i: dict(enumerate(own)) for i, own in enumerate(a)} for t, a in nested.items()}
-    assert variance_components(by_name) == expected
     once = {t: (iter(own) for own in attempts) for t, attempts in nested.items()}
-    assert variance_components(once) == expected
     long = {"x" * 500 + t: attempts for t, attempts in nested.items()}
-    assert variance_components(long) == expected
+    for other in (by_name, once, long):
+        assert variance_components(other) == expected
     frame = pd.DataFrame({"task": ["a", "b", "a", "b"], "score": [True, False, 0.5, 1]})
     with pytest.raises(TypeError, match=r"\(of a table: dict\(table.groupby\('task'\)\['score'\]"):
         variance_components(frame)
@@ -117,48 +110,35 @@ def test_nested_forms_agree() -> None:
 
 def test_a_report_counts_right_attempts() -> None:
     """Partial credit plays no part, and cases may be called like columns."""
-    outcomes = {"task": [4, 2, 4], "score": [4, 0]}
-    report = code_report(
-        CodeSample(case_id=case, model="m", compiled=True, passed=n, failed=4 - n)
-        for case, attempts in outcomes.items()
-        for n in attempts
+    names = ["task", "task", "task", "score", "score"]
+    report = code_report_from_columns(
+        case_id=names, model="m", passed=[4, 2, 4, 4, 0], failed=[0, 2, 0, 0, 4]
     )
     assert variance_components(report) == variance_components({"a": [1, 0, 1], "b": [1, 0]})
     flags = code_report_from_columns(model="m", passed={"a": [1, 0, 1], "b": [1, 0]})
     assert variance_components(flags) == variance_components(report)
 
 
-def test_other_reports_are_refused() -> None:
-    """Of several models, of which it is not clear which is meant, or without right and wrong."""
-    several = code_report_from_columns(case_id=["a", "a"], model=["x", "y"], passed=[True, False])
-    with pytest.raises(InputError) as caught:
-        variance_components(several)
-    assert str(caught.value) == (
-        "scores must be a report of one model, such as report.for_model(name), got ['x', 'y']"
-    )
-    queries = score_sql_cases([SqlCase(case_id="q", generated="SELECT 1", expected="SELECT 1")])
-    with pytest.raises(TypeError, match=r"^scores must be a CodeReport, or a mapping from "):
-        variance_components(queries)
+PARTS = VarianceComponents(
+    mean=0.0,
+    between_tasks=0.3,
+    between_attempts=0.2,
+    between_judgements=0.1,
+    cut_to_zero=(),
+    n_tasks=2,
+    n_attempts=4,
+    n_judgements=8,
+)
 
 
 def test_a_stderr_is_that_of_simulated_means() -> None:
     """Oracle: 20,000 evaluations of 30 tasks, three attempts and two judgements."""
-    parts = VarianceComponents(
-        mean=0.0,
-        between_tasks=0.3,
-        between_attempts=0.2,
-        between_judgements=0.1,
-        cut_to_zero=(),
-        n_tasks=2,
-        n_attempts=4,
-        n_judgements=8,
-    )
     rng = np.random.default_rng(1)
     shape = (20_000, 30, 3, 2)
     scores = rng.normal(0, math.sqrt(0.3), shape[:2]).mean(axis=1)
     scores += rng.normal(0, math.sqrt(0.2), shape[:3]).mean(axis=(1, 2))
     scores += rng.normal(0, math.sqrt(0.1), shape).mean(axis=(1, 2, 3))
-    expected = parts.stderr(n_tasks=30, n_attempts=3, n_judgements=2)
+    expected = PARTS.stderr(n_tasks=30, n_attempts=3, n_judgements=2)
     assert scores.std() == pytest.approx(expected, rel=0.03)
 
 
@@ -172,12 +152,9 @@ def test_no_plan_that_the_budget_pays_for_is_better(
     """Oracle: all designs, one after another."""
     components = attrs.evolve(components, between_tasks=components.between_tasks + 0.01)
     judged = components.between_judgements is not None
-    prices = {
-        "task": data.draw(st.sampled_from([0, 0.5, 2, 7])),
-        "attempt": data.draw(st.sampled_from([0.1, 1, 3])),
-    }
-    if judged:
-        prices["judgement"] = data.draw(st.sampled_from([0.3, 1, 2]))
+    levels = {"task": [0, 0.5, 2, 7], "attempt": [0.1, 1, 3], "judgement": [0.3, 1, 2]}
+    names = [*levels][: 3 if judged else 2]
+    prices = {name: data.draw(st.sampled_from(levels[name])) for name in names}
     least = sum(prices.values())
     budget = data.draw(st.integers(math.ceil(least), math.ceil(least) + 12))
     plan = components.plan(prices=prices, budget=budget)
@@ -189,17 +166,14 @@ def test_no_plan_that_the_budget_pays_for_is_better(
                 inner = exact["attempt"] + j * exact.get("judgement", Fraction(0))
                 if n * (exact["task"] + a * inner) > budget:
                     break
-                error = components.stderr(n_tasks=n, n_attempts=a, n_judgements=j)
-                best = min(best, error)
+                best = min(best, components.stderr(n_tasks=n, n_attempts=a, n_judgements=j))
             if n * (exact["task"] + a * exact["attempt"]) > budget:
                 break
     assert plan.stderr == pytest.approx(best, rel=1e-9)
     assert plan.price <= budget
     assert (plan.n_judgements is not None) == judged
-    counts = plan.n_tasks, plan.n_attempts, plan.n_judgements or 1
-    assert plan.stderr == components.stderr(
-        n_tasks=counts[0], n_attempts=counts[1], n_judgements=counts[2]
-    )
+    counts = {"n_tasks": plan.n_tasks, "n_attempts": plan.n_attempts}
+    assert plan.stderr == components.stderr(**counts, n_judgements=plan.n_judgements or 1)
 
 
 def test_a_large_plan_is_near_that_of_real_numbers() -> None:
@@ -252,6 +226,8 @@ def test_looks_save_more_the_more_power_is_asked_for() -> None:
 
 
 # Errors.
+
+SEVERAL = code_report_from_columns(case_id=["a", "a"], model=["x", "y"], passed=[True, False])
 
 
 @refusals("""
@@ -309,10 +285,21 @@ def test_what_one_task_would_seem_to_do_is_not_planned() -> None:
     )
     with pytest.raises(InputError, match=message):
         alike.plan(prices={"task": 1, "attempt": 1}, budget=9)
-    with pytest.raises(InputError, match=r"^effect must be large enough to be seen with 10\*\*9 "):
-        required_tasks(effect=1e-5, anytime=True)
-    with pytest.raises(TypeError, match=r"^anytime must be True or False, got 2$"):
-        required_tasks(effect=0.1, anytime=2)  # type: ignore[arg-type]
+
+
+@refusals("""
+required_tasks(effect=1e-5, anytime=True)
+    -> InputError: effect must be large enough to be seen with 10**9 ...
+required_tasks(effect=0.1, anytime=2) -> TypeError: anytime must be True or False, got 2
+variance_components(SEVERAL)
+    -> InputError: scores must be a report of one model, such as report.for_model(name), got
+    ['x', 'y']
+variance_components(score_sql_cases([SqlCase(case_id="q", generated="SELECT 1")]))
+    -> TypeError: scores must be a CodeReport, or a mapping from ...
+""")
+def test_what_is_no_pilot_is_refused(wrong: Refusal) -> None:
+    """Reports of several models or without right and wrong, and effects beyond all plans."""
+    wrong.by_itself()
 
 
 # Repeats.
@@ -330,9 +317,7 @@ def test_components_of_repeats_against_mean_squares(
     rows, columns = means.mean(axis=1), means.mean(axis=0)
     rest = means - rows[:, None] - columns + means.mean()
     inner = n_attempts * (rest**2).sum() / ((n_repeats - 1) * (n_tasks - 1))
-    within = 0.0
-    if n_attempts > 1:
-        within = scores.var(axis=2, ddof=1).mean()
+    within = scores.var(axis=2, ddof=1).mean() if n_attempts > 1 else 0.0
     of_repeats = n_tasks * n_attempts * rows.var(ddof=1)
     of_tasks = n_repeats * n_attempts * columns.var(ddof=1)
     expected = {
@@ -378,19 +363,8 @@ def test_reports_are_repeats_too() -> None:
 
 def test_plans_of_repeats_by_enumeration() -> None:
     """No affordable design has a smaller standard error."""
-    parts = VarianceComponents(
-        mean=0.5,
-        between_tasks=0.1,
-        between_attempts=0.15,
-        between_judgements=None,
-        cut_to_zero=(),
-        n_tasks=9,
-        n_attempts=50,
-        n_judgements=None,
-        n_repeats=3,
-        between_repeats=0.001,
-        task_by_repeat=0.05,
-    )
+    parts = attrs.evolve(PARTS, between_tasks=0.1, between_attempts=0.15, between_judgements=None)
+    parts = attrs.evolve(parts, n_repeats=3, between_repeats=0.001, task_by_repeat=0.05)
     prices = {"task": 1.0, "attempt": 0.2, "repeat": 3.0}
     plan = parts.plan(prices=prices, budget=60)
     best = min(
@@ -399,11 +373,9 @@ def test_plans_of_repeats_by_enumeration() -> None:
         if n * 1.0 + r * (3.0 + n * a * 0.2) <= 60
     )
     assert plan.stderr == pytest.approx(best)
-    assert plan.n_repeats is not None
     assert plan.price <= 60
-    assert plan.stderr == parts.stderr(
-        n_tasks=plan.n_tasks, n_attempts=plan.n_attempts, n_repeats=plan.n_repeats
-    )
+    counts = {"n_tasks": plan.n_tasks, "n_attempts": plan.n_attempts}
+    assert plan.stderr == parts.stderr(**counts, n_repeats=present(plan.n_repeats))
     with pytest.raises(InputError, match=r"^prices must be a mapping with the keys 'task', 'atte"):
         parts.plan(prices={"task": 1, "attempt": 1}, budget=60)
 
