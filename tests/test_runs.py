@@ -136,25 +136,6 @@ def _blend(pass_rate: float, impl_rate: float, weights: tuple[float, float]) -> 
     return score_run(run, pass_weight=weights[0], impl_weight=weights[1]).composite_score
 
 
-@given(PASSES, RATES, WEIGHTS)
-def test_composite_lies_between_the_two_rates(
-    pass_rate: float, impl_rate: float, weights: tuple[float, float]
-) -> None:
-    """A mean does, also when rounded; so two perfect rates give exactly 1 and two zeros 0."""
-    low, high = sorted((pass_rate, impl_rate))
-    assert low <= _blend(pass_rate, impl_rate, weights) <= high
-    assert _blend(pass_rate, pass_rate, weights) == pass_rate
-
-
-@given(PASSES, RATES, st.integers(0, 1000), st.integers(1, 1000))
-def test_only_the_proportion_of_the_weights_matters(
-    pass_rate: float, impl_rate: float, first: int, second: int
-) -> None:
-    """Percents and fractions of the same weights must grade a run alike, bit for bit."""
-    percent = _blend(pass_rate, impl_rate, (first, second))
-    assert _blend(pass_rate, impl_rate, (first / 100, second / 100)) == percent
-
-
 def test_largest_weights_do_not_overflow() -> None:
     """Their sum is beyond every float; the mean of the rates is not."""
     assert _blend(1.0, 0.5, (1.7e308, 1.7e308)) == 0.75

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import random
 import statistics
 import subprocess
 import sys
@@ -245,20 +244,6 @@ def test_suite_is_the_mean_over_tasks(tasks: list[tuple[int, int]], k: int) -> N
         assert result.stderr_same_tasks is None
 
 
-@given(SUITES, st.integers(1, 12), st.randoms(use_true_random=False))
-def test_order_of_tasks_does_not_matter(
-    tasks: list[tuple[int, int]], k: int, rng: random.Random
-) -> None:
-    """A suite is a set of tasks."""
-    if not any(n >= k for n, _ in tasks):
-        return
-    shuffled = rng.sample(tasks, len(tasks))
-    one = pass_at_k(**_columns(tasks), k=k, insufficient="drop")
-    other = pass_at_k(**_columns(shuffled), k=k, insufficient="drop")
-    assert one.score == pytest.approx(other.score, rel=1e-14)
-    assert one.interval.high == pytest.approx(other.interval.high, rel=1e-9)
-
-
 @given(SUITES, st.lists(st.integers(1, 12), min_size=1, max_size=4))
 def test_several_ks_are_what_each_is(tasks: list[tuple[int, int]], ks: list[int]) -> None:
     """Bit for bit: sharing the work between the *ks* must not show, nor their order."""
@@ -324,15 +309,6 @@ def test_the_samples_of_all_tasks_may_be_more_than_an_integer_holds() -> None:
     assert ends(many) == pytest.approx(ends(few), rel=1e-6)
 
 
-def test_one_task_is_one_task_however_it_comes() -> None:
-    """Also as a column; where it alone is left after dropping there is no interval for others."""
-    alone = pass_at_k(n_samples=10, n_correct=3, k=4)
-    assert pass_at_k(n_samples=[10], n_correct=[3], k=4) == alone
-    left = pass_at_k(n_samples=[3, 10], n_correct=[1, 3], k=4, insufficient="drop")
-    assert (left.score, ends(left.interval)) == (alone.score, (0.0, 1.0))
-    assert (left.n_tasks, left.n_tasks_used) == (2, 1)
-
-
 @pytest.mark.parametrize("number", [np.int64, np.uint8, np.array])
 def test_numpy_integers_are_integers(number: Any) -> None:
     """Counts often come out of an array."""
@@ -387,10 +363,6 @@ def test_a_suite_without_spread_knows_no_more_than_its_samples() -> None:
     nearly = pass_at_k(n_samples=[10**6] * 40, n_correct=[5 * 10**5 + i for i in range(40)])
     width = 2.02269 / math.sqrt(40 * 10**6)
     assert nearly.interval.high - nearly.interval.low == pytest.approx(width, rel=1e-4)
-    none, perfect = (pass_at_k(n_samples=[10] * 4, n_correct=[c] * 4, k=5) for c in (0, 10))
-    assert (none.score, none.failure, none.stderr) == (0.0, 1.0, 0.0)
-    assert ends(none.interval) == pytest.approx((0, 1 / (1 + 4 / 3.18245**2)))
-    assert ends(perfect.interval) == pytest.approx((1.0 - none.interval.high, 1.0), rel=1e-12)
 
 
 @pytest.mark.parametrize("n_tasks", [10, 20, 164])
@@ -435,13 +407,9 @@ def test_too_few_samples_are_accounted_for() -> None:
     """Never 1.0 and never c/n for k > n: unknown, or left out and said so."""
     columns: dict[str, Any] = {"n_samples": [10, 4, 10], "n_correct": [3, 4, 0], "k": 5}
     unknown = pass_at_k(**columns, insufficient="nan")
-    assert np.isnan([unknown.score, unknown.failure]).all()
-    assert (unknown.n_tasks, unknown.n_tasks_used) == (3, 2)
     assert (unknown.stderr, unknown.stderr_same_tasks) == (None, None)
-    assert (str(unknown.interval), unknown.interval.method) == ("[0, 1]", "none")
-    dropped = pass_at_k(**columns, insufficient="drop")
-    assert dropped.score == pytest.approx(11 / 24)
-    assert (dropped.n_tasks, dropped.n_tasks_used) == (3, 2)
+    assert str(unknown.interval) == "[0, 1]"
+    assert pass_at_k(**columns, insufficient="drop").score == pytest.approx(11 / 24)
     per_task = pass_at_k_per_task(**columns, insufficient="nan")
     assert per_task.tolist() == pytest.approx([11 / 12, math.nan, 0.0], nan_ok=True)
     per_task = pass_at_k_per_task(**columns, insufficient="drop")
