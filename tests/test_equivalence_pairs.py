@@ -25,6 +25,7 @@ class Pair(NamedTuple):
 
     set: str
     schema: Any
+    options: dict[str, Any]
     verdict: str
     about: str
     first: str
@@ -34,17 +35,19 @@ class Pair(NamedTuple):
 
 
 def _read() -> Iterator[Pair]:
-    name, schema = "", None
+    name, schema, options = "", None, dict[str, Any]()
     for line in (Path(__file__).parent / "data" / "pairs.txt").read_text().splitlines():
         kind, _, text = line.partition(" ")
         if kind == "=":
-            name = text
+            name, options = text, {}
         elif kind == "schema":
             schema = json.loads(text) if text.startswith("{") else text
+        elif kind == "options":
+            options = json.loads(text)
         elif line and kind != "#":
             head, _, queries = line.partition(": ")
             verdict, _, about = head.partition(" ")
-            yield Pair(name, schema, verdict, about, *queries.split(" ==> "))
+            yield Pair(name, schema, options, verdict, about, *queries.split(" ==> "))
 
 
 PAIRS = [*_read()]
@@ -53,7 +56,7 @@ PAIRS = [*_read()]
 def pairs(name: str, verdict: str) -> list[tuple[str, ...]]:
     """Return the pairs of a set with a verdict, each behind what it is about if that is said."""
     found = (pair for pair in PAIRS if (pair.set, pair.verdict) == (name, verdict))
-    return [tuple(filter(None, pair[3:6])) for pair in found]
+    return [tuple(filter(None, pair[4:])) for pair in found]
 
 
 def _decided() -> Iterator[Any]:
@@ -76,7 +79,12 @@ def test_a_pair_gets_its_verdict(pair: Pair, dialect: str | None) -> None:
     """Whichever query comes first; a proof, or that there is none, needs one database only."""
     for a, b in ((pair.first, pair.second), (pair.second, pair.first)):
         found = sql_equivalence(
-            a, b, schema=pair.schema, dialect=dialect, n_databases=_n_databases(pair)
+            a,
+            b,
+            schema=pair.schema,
+            dialect=dialect,
+            n_databases=_n_databases(pair),
+            **pair.options,
         )
         assert found.verdict in VERDICTS[pair.verdict]
         assert pair.said in "; ".join((found.reason, *found.assumptions))

@@ -96,26 +96,6 @@ def test_a_near_miss_of_a_step_is_not_proved(step: str, first: str, second: str)
         assert found.verdict != "proved", dialect
 
 
-@pytest.mark.parametrize(("first", "second", "proved"), [
-    ("pay, id FROM e WHERE rank > 1", "id, pay FROM e WHERE NOT rank <= 1", True),
-    ("d_id, MAX(id) FROM e WHERE rank > 1 GROUP BY d_id", "MAX(id), d_id FROM e WHERE rank > 1 AND rank > 0 GROUP BY d_id", True),
-    ("id, pay, rank FROM e WHERE pay = rank AND rank > 1", "pay, rank, id FROM e WHERE pay = rank AND pay > 1", True),
-    ("id, pay, pay FROM e WHERE rank > 1", "id, id, pay FROM e WHERE NOT rank <= 1", False),
-    ("pay, boss FROM e WHERE rank > 1", "boss, rank FROM e WHERE NOT rank <= 1", False),
-])  # fmt: skip
-def test_columns_are_put_in_order_where_their_order_is_ignored(
-    first: str, second: str, *, proved: bool
-) -> None:
-    """Each of one query must be one of the other, none twice."""
-    pair = f"SELECT {first}", f"SELECT {second}"
-    result = sql_equivalence(*pair, schema=SCHEMA, column_order="ignored", n_databases=1)
-    assert (result.verdict == "proved") is proved
-    assert sql_equivalence(*pair, schema=SCHEMA, n_databases=1).verdict != "proved"
-    if proved:
-        assert result.proof[-1] == "columns put in order"
-        assert "columns in another order" in result.reason
-
-
 @pytest.mark.parametrize(("time", "dialect", "assumed"), [
     ("c", "sqlite", ("n.c holds ISO dates",)),
     ("'now'", "sqlite", ("both queries are run at one moment",)),
@@ -128,9 +108,6 @@ def test_the_time_of_day_is_one(time: str, dialect: str, assumed: tuple[str, ...
     pair = query.format(time, "a > 1"), query.format(time, "a > 1 AND a > 0")
     result = sql_equivalence(*pair, schema=SCHEMA, dialect=dialect, n_databases=1)
     assert (result.assumptions if result.verdict == "proved" else None) == assumed
-
-
-TIED = "of rows that tie at LIMIT any may be taken"
 
 
 def test_more_ties_are_told_from_fewer() -> None:

@@ -183,7 +183,9 @@ def test_a_large_plan_is_near_that_of_real_numbers() -> None:
     assert plan.n_attempts == round(math.sqrt(0.4 * 9 / 0.1))
     judged = attrs.evolve(parts, between_judgements=0.1)
     prices = {"task": 9, "attempt": 1, "judgement": 0.01}
-    with pytest.raises(InputError, match=r"^budget must be at least 10\.01, the price of one task"):
+    with pytest.raises(
+        InputError, match=r"^budget must be at least 10\.01, the price of one task"
+    ):
         judged.plan(prices=prices, budget=10)
     plan = judged.plan(prices=prices, budget=1e5)
     assert plan.n_judgements == round(math.sqrt(0.1 * 1 / (0.4 * 0.01)))
