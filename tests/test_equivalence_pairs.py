@@ -55,7 +55,8 @@ PAIRS = [*_read()]
 
 def pairs(name: str, verdict: str) -> list[tuple[str, ...]]:
     """Return the pairs of a set with a verdict, each behind what it is about if that is said."""
-    found = (pair for pair in PAIRS if (pair.set, pair.verdict) == (name, verdict))
+    found = [pair for pair in PAIRS if (pair.set, pair.verdict) == (name, verdict)]
+    assert found, name
     return [tuple(filter(None, pair[4:])) for pair in found]
 
 
@@ -88,3 +89,9 @@ def test_a_pair_gets_its_verdict(pair: Pair, dialect: str | None) -> None:
         )
         assert found.verdict in VERDICTS[pair.verdict]
         assert pair.said in "; ".join((found.reason, *found.assumptions))
+
+
+def test_no_pair_is_left_out() -> None:
+    """Each is asked about here, or has a word of the tests that read it."""
+    words = {"equal", "different", "allowing", "apart", "differs", "shown"}
+    assert {pair.verdict for pair in PAIRS} == words | set(VERDICTS)

@@ -664,23 +664,14 @@ def test_duckdb_read_only(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("sql", "expected"), [
-    ("SELEC 1", SYNTAX),
-    ("SELECT * FROM WHERE", SYNTAX),
-    ("SELECT 'abc", SYNTAX),
-    ("SELECT (1", SYNTAX),
-    ("SELECT a FROM t HAVING", SYNTAX),
-    ("SELECT CAST(a AS) FROM t", SYNTAX),
-    ("SELECT CASE WHEN 1 THEN 2", SYNTAX),
-    ("WITH x AS SELECT 1", SYNTAX),
-    ("SELECT a[ FROM t", SYNTAX),
-    ("SELECT not allowed injection detected", SYNTAX),
-    ("/* only select", SYNTAX),
-    ("SELECT nosuch FROM t", SCHEMA),
-    ("SELECT x.a FROM t", SCHEMA),
-    ("SELECT t.injection FROM t", SCHEMA),
-    ("SELECT a FROM t, u", SCHEMA),
-    ("SELECT a FROM t AS x, u AS x", SCHEMA),
-    ("SELECT a FROM t JOIN u USING (z)", SCHEMA),
+    ("SELEC 1", SYNTAX), ("SELECT * FROM WHERE", SYNTAX), ("SELECT 'abc", SYNTAX),
+    ("SELECT (1", SYNTAX), ("SELECT a FROM t HAVING", SYNTAX),
+    ("SELECT CAST(a AS) FROM t", SYNTAX), ("SELECT CASE WHEN 1 THEN 2", SYNTAX),
+    ("WITH x AS SELECT 1", SYNTAX), ("SELECT a[ FROM t", SYNTAX),
+    ("SELECT not allowed injection detected", SYNTAX), ("/* only select", SYNTAX),
+    ("SELECT nosuch FROM t", SCHEMA), ("SELECT x.a FROM t", SCHEMA),
+    ("SELECT t.injection FROM t", SCHEMA), ("SELECT a FROM t, u", SCHEMA),
+    ("SELECT a FROM t AS x, u AS x", SCHEMA), ("SELECT a FROM t JOIN u USING (z)", SCHEMA),
     ("SELECT a FROM t ORDER BY 5", SCHEMA),
 ])  # fmt: skip
 def test_messages_of_sqlglot(sql: str, expected: ErrorCategory) -> None:
