@@ -62,6 +62,7 @@ from scorekit._sql.tree import (
     Select,
     SetOperation,
     Source,
+    Star,
     Table,
     When,
     defined_in,
@@ -542,11 +543,13 @@ def _around(source: Source, one: Fired, rng: random.Random) -> Table:
 def meaning(
     query: Query, data: Database, one: Fired, engine: str, around: dict[Column, Scalar]
 ) -> object:
-    """Return all results that a query allows."""
-    allowed = Interpreter(data, engine).allowed(replaced(query, around))
-    flat = {tuple(row for group in result for row in group) for result in allowed}
+    """Return all results that a query allows, each row once where that is as good."""
+    query = replaced(query, around)
     if not one.repeats:
-        return frozenset(frozenset(rows) for rows in flat)
+        rows = Source("rows")
+        query = Select((Derived(rows, query),), outputs=(Star(rows),), distinct=True)
+    allowed = Interpreter(data, engine).allowed(query)
+    flat = {tuple(row for group in result for row in group) for result in allowed}
     return frozenset(frozenset(Counter(rows).items()) for rows in flat)
 
 
