@@ -83,13 +83,11 @@ def test_a_table_of_any_kind_is_the_same_report(kind: str) -> None:
 def test_columns_that_are_left_out() -> None:
     """They are 0, or not measured, as for a record; one model may name all rows."""
     weights = CodeWeights(compilation=1, tests=1, clippy=0)
+    compiled = {"a": True, "b": False}
     report = code_report_from_columns(
-        case_id=["a", "b"], model="m", compiled=[True, False], weights=weights
+        case_id=list(compiled), model="m", compiled=list(compiled.values()), weights=weights
     )
-    samples = [
-        CodeSample(case_id="a", model="m", compiled=True),
-        CodeSample(case_id="b", model="m", compiled=False),
-    ]
+    samples = [CodeSample(case_id=i, model="m", compiled=done) for i, done in compiled.items()]
     assert report == code_report(samples, weights=weights)
 
 
@@ -138,10 +136,9 @@ def test_table_accuracy_of_a_table_of_any_kind(kind: str) -> None:
 def test_table_accuracy_on_workers() -> None:
     """An executor gives the same scores, and the progress is called at the end."""
     noted: list[tuple[int, int | None]] = []
+    options: dict[str, Any] = {"progress": lambda *done: noted.append(done)}
     with ThreadPoolExecutor(2) as executor:
-        scores = table_accuracies_from_columns(
-            SQL * 15, TABLES * 15, executor=executor, progress=lambda *done: noted.append(done)
-        )
+        scores = table_accuracies_from_columns(SQL * 15, TABLES * 15, executor=executor, **options)
     assert scores.tolist() == table_accuracies_from_columns(SQL * 15, TABLES * 15).tolist()
     assert noted[-1] == (300, 300)
 
@@ -334,8 +331,7 @@ def test_an_integer_of_any_size_is_a_name() -> None:
 
 def test_what_is_far_below_a_count_is_named_as_it_is() -> None:
     """As whole floats beside a missing one are counts, these would have become others."""
+    call: dict[str, Any] = {"case_id": ["a", "b"], "model": "m", "passed": [1, 1]}
     for value in (-math.inf, -1e300):
         with pytest.raises(InputError, match=rf"^cost_usd\[0\] .* got {re.escape(str(value))}$"):
-            code_report_from_columns(
-                case_id=["a", "b"], model="m", passed=[1, 1], cost_usd=[value, math.nan]
-            )
+            code_report_from_columns(**call, cost_usd=[value, math.nan])
