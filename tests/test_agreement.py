@@ -179,7 +179,6 @@ def test_agreement_laws(rows: list[tuple[int, int]], weights: Weights) -> None:
     assert sum(map(sum, result.confusion)) == len(rows)
     if result.score is not None and result.interval is not None:
         assert -1 <= result.interval.low <= result.score <= result.interval.high <= 1
-    assert JudgeAgreement.from_dict(json.loads(json.dumps(result.to_dict()))) == result
 
 
 def test_a_label_that_nobody_gave_does_not_move_the_others() -> None:

@@ -114,20 +114,6 @@ def test_order_and_sides_do_not_matter(
     assert (suite.verdict in ("regressed", "improved")) == is_shown
 
 
-def test_an_interval_holds_at_every_look() -> None:
-    """500 runs of 60 graded cases that lose 10 points, looked at after every case, by seed."""
-    rng = np.random.default_rng(7)
-    missed = 0
-    for _ in range(500):
-        deltas = rng.choice([-0.5, 0.0, 0.5], 60, p=[0.4, 0.4, 0.2])
-        logs = [
-            np.cumsum(np.log1p(np.outer(sign * (deltas + 0.1) / (1.0 - sign * 0.1), SHARES)), 0)
-            for sign in (1.0, -1.0)
-        ]
-        missed += any(bool((np.exp(side).mean(axis=1) >= 40.0).any()) for side in logs)
-    assert missed / 500 <= 0.05
-
-
 def test_a_boundary_is_where_the_wealth_is_enough() -> None:
     """Oracle: the mean over shares of exp(s sum - s^2 squares / 2)."""
     squares = np.array([1e-6, 0.5, 30.0, 1e4])

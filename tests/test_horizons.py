@@ -191,12 +191,6 @@ def test_longer_and_shorter_scale() -> None:
     assert one.slope == pytest.approx(ten.slope)
 
 
-def test_a_stricter_share_has_a_shorter_horizon() -> None:
-    """One curve has both."""
-    scores = [time_horizon(MINUTES, PASSED, share=s).score or 0.0 for s in (0.2, 0.5, 0.8)]
-    assert scores == sorted(scores, reverse=True)
-
-
 @pytest.mark.parametrize(("minutes", "passed", "note"), [
     (MINUTES, [True] * 10, "all runs passed: longer tasks are needed"),
     (MINUTES, [False] * 10, "no runs passed: shorter tasks are needed"),

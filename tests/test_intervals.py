@@ -447,7 +447,6 @@ def test_few_values_bound_no_quantile(q: float, fewest: int) -> None:
     assert few.high == math.inf
     two = quantile_interval([1, 2], 0.5)
     assert ends(two) == (-math.inf, math.inf)
-    assert Interval.from_dict(json.loads(json.dumps(two.to_dict(), allow_nan=False))) == two
 
 
 @pytest.mark.parametrize("q", [0.1, 0.5, 0.9])

@@ -234,22 +234,6 @@ def test_a_plan_is_a_record_with_a_sentence() -> None:
     assert f"; with one check at the end {growing.n_tasks_fixed}" in str(growing)
 
 
-def test_planned_power_is_had() -> None:
-    """Oracle: simulated evaluations of that size, judged by scipy's paired t test."""
-    rng = np.random.default_rng(7)
-    n, attempts, effect = 150, 4, 0.1
-    rates = rng.beta(2, 2, (2000, n)) * (1 - effect)
-    sampling = float(np.mean([(r * (1 - r)).mean() for r in (rates, rates + effect)]))
-    n_tasks = required_tasks(
-        effect=effect, task_variance=0.0, sampling_variance=sampling, attempts=attempts
-    ).n_tasks
-    before = rng.binomial(attempts, rates[:, :n_tasks]) / attempts
-    after = rng.binomial(attempts, rates[:, :n_tasks] + effect) / attempts
-    seen = stats.ttest_rel(after, before, axis=1).pvalue < 0.05
-    assert n_tasks < n
-    assert seen.mean() == pytest.approx(0.8, abs=0.03)
-
-
 LEVELS = st.sampled_from([0.5, 0.8, 0.9, 0.95, 0.99])
 
 

@@ -23,9 +23,7 @@ from scorekit.errors import InputError, shown
 from scorekit.intervals import mean_interval
 from scorekit.plots import plot_cost_quality
 from scorekit.runs import (
-    CrossTier,
     Run,
-    RunScore,
     TierStatistics,
     cross_tier,
     runs_from_columns,
@@ -154,7 +152,6 @@ def test_run_score_agrees_with_the_single_functions(
     result = score_run(run, pass_weight=weights[0], impl_weight=weights[1])
     assert result.cost_of_pass == cost_of_pass(cost_usd=cost, pass_rate=float(passed))
     assert result.grade.score == result.composite_score
-    assert RunScore.from_dict(json.loads(json.dumps(result.to_dict(), allow_nan=False))) == result
 
 
 # Costs.
@@ -223,7 +220,6 @@ def test_one_pass_leaves_the_cost_unbounded() -> None:
     """A single run bounds nothing, and the unbounded interval survives JSON too."""
     tier = tier_statistics("T1", [_run()])
     assert present(tier.cost_of_pass_interval).high == math.inf
-    assert TierStatistics.from_dict(json.loads(json.dumps(tier.to_dict()))) == tier
 
 
 def test_costs_may_add_up_beyond_the_floats() -> None:
@@ -321,7 +317,6 @@ def test_laws_of_tiers_with_tasks(n_tasks: int, n_runs: int, seed: int, random: 
     result = cross_tier([tier, other], baseline="T")
     low, high = ends(result.uplift_intervals["U"])
     assert -1 <= low <= present(result.mean_uplifts["U"]) <= high
-    assert CrossTier.from_dict(json.loads(json.dumps(result.to_dict()))) == result
 
 
 @pytest.mark.slow
@@ -505,7 +500,6 @@ def test_cross_tier_against_plain_formulas(rows: list[tuple[float, float, bool]]
     else:
         expected = (cheapest[0], f"T{cheapest[1]}")
         assert (result.frontier_cost_of_pass, result.frontier_tier) == expected
-    assert CrossTier.from_dict(json.loads(json.dumps(result.to_dict(), allow_nan=False))) == result
 
 
 def test_any_tier_can_be_the_baseline_and_order_is_kept() -> None:

