@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from itertools import accumulate, pairwise
 from statistics import fmean
 from textwrap import wrap
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 from unicodedata import east_asian_width
 
 from scorekit._core.checks import (
@@ -17,7 +18,7 @@ from scorekit._core.checks import (
     check_records,
     check_text,
 )
-from scorekit._sheet.values import counted, estimate
+from scorekit._sheet.values import counted, estimate, level_of
 from scorekit.calibration import CalibrationError, ConfidenceCalibration
 from scorekit.comparison import CaseChange, Comparison, is_significant
 from scorekit.errors import TEXT_LIMIT, MissingExtraError, one_line, refuse, shown
@@ -38,7 +39,7 @@ else:
     except ImportError:  # which is said when something is to be drawn
         Axes = None
 
-T = TypeVar("T")
+_Curve = CodeReport | PassAtK | Iterable[PassAtK]
 
 MAX_CASES = 20
 """Cases that a figure has a row for, so that it fits a screen and a page."""
@@ -67,6 +68,9 @@ MAX_NAMES = 16
 MAX_LABEL = 32
 """Characters of a name that a figure shows."""
 
+SHORTEST_LINE = 12
+"""Characters at which a title is broken no further."""
+
 MARKERS = "osD^vPX*"
 """Distinguished without color, with the dashes below."""
 
@@ -94,8 +98,8 @@ TIMES = (
 )
 """Marks of an axis of minutes."""
 
-MOST_TIMES = 8
-"""Marks that have room beside each other."""
+TIME_INCHES = 0.6
+"""Width that a mark takes."""
 
 
 def plot_reliability(
@@ -108,7 +112,7 @@ def plot_reliability(
     Draw stated confidence against accuracy: each level or bin with its interval and count.
 
     On the diagonal accuracy equals confidence; an interval below it shows overconfidence.  More
-    than 40 bins are drawn without their counts.
+    than 40 bins are drawn without their counts, and below the figure stands how many find no room.
 
     Args:
         result: From `confidence_calibration` or `calibration_error`,
@@ -130,7 +134,7 @@ def plot_reliability(
         >>> from scorekit import confidence_calibration
         >>> ax = plot_reliability(confidence_calibration({"high": (17, 20), "low": (4, 10)}))
         >>> ax.get_ylabel()
-        'Accuracy'
+        'Accuracy (95 % interval)'
         >>> plot_reliability(0.9)
         Traceback (most recent call last):
         ...
@@ -145,14 +149,17 @@ def plot_reliability(
         _point(axes, stated, accuracy, y_ends=ends, marker=MARKERS[0], color=SHADES[0])
     axes.set_xlim(-0.06, 1.06)
     axes.set_ylim(-0.16, 1.16)  # room for what stands below an interval, or above it
-    _say(axes, title, "Stated confidence (accuracy it stands for)", "Accuracy")
-    if len(dots) <= MANY:  # more would be a grey bar
-        _name(own, [((x, i.low), (x, i.high), text) for x, _, i, text in dots])
+    level = _levels(interval for _, _, interval, _ in dots)
+    x_label = "Stated confidence (accuracy it stands for)"
+    _say(axes, title, x_label, f"Accuracy ({level})" if dots else "Accuracy")
+    bars = [((x, i.low), (x, i.high)) for x, _, i, _ in dots]
+    texts = [(*bar, dot[3]) for bar, dot in zip(bars, dots, strict=True)]
+    _name(own, texts if len(dots) <= MANY else [], _BELOW, bars, n=len(dots), what="counts")
     return own
 
 
 def plot_pass_at_k(
-    results: CodeReport | Mapping[str, CodeReport | Iterable[PassAtK]] | Iterable[PassAtK],
+    results: _Curve | Mapping[str, _Curve],
     *,
     width_inches: float = WIDTH,
     ax: Axes | None = None,
@@ -179,7 +186,7 @@ def plot_pass_at_k(
         >>> from scorekit import pass_at_k
         >>> curve = pass_at_k(n_samples=[10, 10, 10], n_correct=[9, 4, 0], k=(1, 2, 5))
         >>> plot_pass_at_k({"model-a": curve}).get_xlabel()
-        'Attempts, k'
+        'Attempts, k (95 % interval)'
         >>> plot_pass_at_k([])
         Traceback (most recent call last):
         ...
@@ -196,7 +203,9 @@ def plot_pass_at_k(
     veil = 0.15 * min(1.0, len(SHADES) / len(curves))  # many bands would hide the curves
     for i, curve in enumerate(curves.values()):
         points = sorted((one for one in curve if not math.isnan(one.score)), key=lambda p: p.k)
-        x = [point.k for point in points]
+        # a single number of attempts has the models side by side
+        aside = 1.0 if len(ks) > 1 else 1.1 ** ((i + 0.5) / len(curves) - 0.5)
+        x = [point.k * aside for point in points]
         color, dashes = SHADES[i % len(SHADES)], DASHES[i % len(DASHES)]
         lines += axes.plot(
             x,
@@ -204,6 +213,7 @@ def plot_pass_at_k(
             color=color,
             marker=MARKERS[i % len(MARKERS)],
             linestyle=dashes,
+            markevery=None if len(points) <= MAX_TICKS else 0.08,
         )
         lows = [point.interval.low for point in points]
         highs = [point.interval.high for point in points]
@@ -215,20 +225,21 @@ def plot_pass_at_k(
     if is_mapping(results) or isinstance(results, CodeReport):
         named = lines[:MAX_NAMES]
         title = f"{len(named)} of {len(lines)} models" if len(named) < len(lines) else None
-        aside = _ASIDE if len(named) > len(SHADES) else {"loc": "best"}
-        _name_marks(axes, named, map(_label, curves), title=title, **aside)
+        where = _ASIDE if len(named) > len(SHADES) or len(ks) == 1 else {"loc": "best"}
+        _name_marks(axes, named, map(_label, curves), title=title, **where)
     axes.set_xscale("log")
+    axes.xaxis.set_major_formatter("{x:g}")
     axes.set_xlim(min(ks) / 1.1, max(ks) * 1.1)
     if len(ks) <= MAX_TICKS:
         axes.set_xticks([], minor=True)
         axes.set_xticks(sorted(ks), [str(k) for k in sorted(ks)])
     axes.set_ylim(-0.03, 1.03)
-    x_label = "Attempts, k"
+    x_label = f"Attempts, k ({_levels(one.interval for one in drawn)}"
     if short := [one for one in drawn if one.left_out]:
         used, given = {one.n_tasks_used for one in short}, {one.n_tasks for one in short}
         least = min(one.k for one in short)
-        x_label += f" (k >= {least}: {_span(used)} of {_span(given)} tasks)"
-    _say(axes, "Success within k attempts (pass@k)", x_label, "Chance of a success")
+        x_label += f"; k >= {least}: {_span(used)} of {_span(given)} tasks"
+    _say(axes, "Success within k attempts (pass@k)", f"{x_label})", "Chance of a success")
     return own
 
 
@@ -239,7 +250,7 @@ def plot_comparison(
     width_inches: float = WIDTH,
     ax: Axes | None = None,
 ) -> Axes:
-    """
+    r"""
     Draw the changes of a comparison, worst first, under those of its suites with their intervals.
 
     For `compare_models` draw the ranks that each model may have, filled for those that may be the
@@ -247,9 +258,9 @@ def plot_comparison(
     bound.
 
     Regressions point left and are filled, improvements point right and are hollow.  Cases that
-    are not significant by themselves are grey.  A margin is a dashed line with its name.  Where
-    more changed than fit, the largest of each kind are drawn and the rest are counted; of the
-    suites the first are drawn.
+    are not significant by themselves are thin and grey.  A margin is a dashed line with its name.
+    Where more changed than fit, the largest of each kind are drawn and the rest are counted; of
+    the suites the first are drawn.
 
     Args:
         comparison: From `compare_reports`, `compare_models` or `bradley_terry`.
@@ -271,7 +282,7 @@ def plot_comparison(
         >>> result = compare_reports({"sort": 1.0, "parse": 1.0}, {"sort": 0.5, "parse": 1.0})
         >>> ax = plot_comparison(result)
         >>> [label.get_text() for label in ax.get_yticklabels()]
-        ['all cases (2)', 'sort']
+        ['all cases (2)\n-0.2 [-1, +1]', 'sort']
         >>> plot_comparison([0.5])
         Traceback (most recent call last):
         ...
@@ -282,61 +293,50 @@ def plot_comparison(
         return _plot_models(comparison, shown, width_inches, ax)
     check_instance("comparison", comparison, Comparison)
     rows = _rows(comparison, shown)
-    own = _axes(ax, width_inches, n_rows=len(rows))
-    axes = _pen(own)
     n_suites = len(comparison.suites)
-    several = len({c.metric for c in (*comparison.regressions, *comparison.improvements)}) > 1
-    for y, row in enumerate(rows):
+    changes = (*comparison.regressions, *comparison.improvements)
+    several = len({change.metric for change in changes}) > 1
+    names = [_row_name(row, n_suites, several=several) for row in rows]
+    heights = [1.0 + 0.8 * name.count("\n") for name in names]
+    middles = [end - height / 2 for end, height in zip(accumulate(heights), heights, strict=True)]
+    own = _axes(ax, width_inches, n_rows=sum(heights))
+    axes = _pen(own)
+    thick = ""
+    for y, row in zip(middles, rows, strict=True):
         if isinstance(row, tuple):
             ends = row[1].interval
-            x_ends = ends.low, ends.high
-            _point(axes, row[1].delta, y, x_ends=x_ends, marker="D", color=_ink(axes), size=1.5)
+            _point(
+                axes, row[1].delta, y, x_ends=(ends.low, ends.high), marker="D", color=_ink(axes)
+            )
         elif isinstance(row, CaseChange) and row.delta is not None:
-            worse = row.delta < 0
-            color = WORSE if worse else BETTER
-            if not is_significant(row, comparison):
-                color = FRONTIER
-            axes.plot([0, row.delta], [y, y], color=color, linewidth=1, zorder=2)
+            worse, color, width = row.delta < 0, FRONTIER, 1.0
+            if is_significant(row, comparison):
+                color, width, thick = WORSE if worse else BETTER, 3.0, "; thick: significant"
+            axes.plot([0, row.delta], [y, y], color=color, linewidth=width, zorder=2)
             _point(axes, row.delta, y, marker="<" if worse else ">", color=color, filled=worse)
-    _name_rows(axes, [_row_name(row, n_suites, several=several) for row in rows], top=-0.6)
+    _name_rows(axes, names, middles)
     for label in axes.get_yticklabels()[: min(n_suites, shown)]:
         label.set_fontweight("bold")
     within = comparison.suite.within_margin
     if within is not None:
         axes.axvline(-within.margin, color=WORSE, linewidth=1, linestyle="--", zorder=1)
     axes.axvline(0, color=FRONTIER, linewidth=1, zorder=1)
-    axes.axhline(min(n_suites, shown + 1) - 0.5, color=FRONTIER, linewidth=0.5)
-    names = (_label(comparison.current_name), _label(comparison.baseline_name))
-    joint = "\n" if sum(map(len, names)) > MAX_LABEL else " "
+    axes.axhline(sum(heights[: min(n_suites, shown + 1)]), color=FRONTIER, linewidth=0.5)
+    sides = (_label(comparison.current_name), _label(comparison.baseline_name))
+    joint = "\n" if sum(map(len, sides)) > MAX_LABEL else " "
     verdicts = [suite.verdict for suite in comparison.suites.values()]
     counts = [f"{verdicts.count(verdict)} {verdict}" for verdict in dict.fromkeys(verdicts)]
     outcome = ", ".join(counts) if n_suites > 1 else verdicts[0]
     unchanged = f"{comparison.n_unchanged} unchanged, within {comparison.threshold:g}"
     dashed = "" if within is None else f"; dashed: margin {within.margin:g}"
-    for y, row in enumerate(rows):  # in figures: the changes of cases leave intervals no width
-        if isinstance(row, tuple):
-            _write_beside(axes, row[1], y)
-    title = f"{names[0]}{joint}against {names[1]}: {outcome}"
-    metric = _label(next(iter(comparison.suites))) if n_suites == 1 else "score"
-    level = f"{100 * comparison.suite.interval.confidence_level:.3g} %"
-    _say(axes, title, f"Change of {metric} ({level} interval{dashed}; {unchanged})")
+    title = f"{sides[0]}{joint}against {sides[1]}: {outcome}"
+    # suites that are named by models are of a single metric
+    metrics = {change.metric for change in changes if change.model in comparison.suites}
+    metrics = metrics or set(comparison.suites)
+    metric = _label(metrics.pop()) if len(metrics) == 1 else "score"
+    level = level_of(comparison.suite.interval)
+    _say(axes, title, f"Change of {metric} ({level} interval{dashed}{thick}; {unchanged})")
     return own
-
-
-def _write_beside(axes: Any, suite: SuiteVerdict, y: int) -> None:
-    """Write the change of a suite on the side of its interval that has more room."""
-    low, high = suite.interval.low, suite.interval.high
-    is_left = low + high > sum(axes.get_xlim())
-    axes.annotate(
-        estimate(suite.delta, suite.interval, "+"),
-        (low if is_left else high, y),
-        xytext=(-6 if is_left else 6, 0),
-        textcoords="offset points",
-        ha="right" if is_left else "left",
-        va="center",
-        fontsize=_size(axes),
-        bbox={"facecolor": axes.get_facecolor(), "edgecolor": "none", "pad": 1},
-    )
 
 
 def _plot_models(
@@ -350,8 +350,8 @@ def _plot_models(
     else:
         intervals, filled = models.ranks, set(models.best)
         places = [float(i + 1) for i in range(len(intervals))]
-        title = f"{len(filled)} of {len(places)} models may be the best"
-        x_label = "Ranks it may have"
+        title = f"{len(filled)} of {len(places)} models may be the best (filled)"
+        x_label = "Ranks it may have" + (f" in {_label(models.metric)}" if models.metric else "")
     names = list(intervals)[:most]
     ends = [end for one in intervals.values() for end in (one.low, one.high)]
     finite = [end for end in (*ends, *places) if math.isfinite(end)]
@@ -369,11 +369,11 @@ def _plot_models(
     labels = [_label(name) for name in names]
     if len(places) > most:
         labels.append(f"and {len(places) - most} more")
-    _name_rows(axes, labels)
+    _name_rows(axes, labels, range(len(labels)))
     axes.set_xlim(left, right)
     if not isinstance(models, BradleyTerry):
         axes.xaxis.get_major_locator().set_params(integer=True)
-    _say(axes, title, f"{x_label} ({100 * intervals[names[0]].confidence_level:g} %)")
+    _say(axes, title, f"{x_label} ({level_of(intervals[names[0]])})")
     return own
 
 
@@ -384,7 +384,7 @@ def plot_cost_quality(
     ax: Axes | None = None,
 ) -> Axes:
     """
-    Draw cost against quality, with a line along the frontier: points that no other beats in both.
+    Draw cost against quality; a dashed line is the frontier: points that no other beats in both.
 
     For a tier these are its mean cost and mean composite score, as in *means*. For a model of a
     report they are the mean cost of an attempt and the mean code score, or pass@1 if attempts are
@@ -435,7 +435,12 @@ def plot_cost_quality(
     path = sorted(frontier)
     path.append((2.0 * right, path[-1][1]))  # whatever costs more has to be above it
     axes.plot(
-        *zip(*path, strict=True), color=FRONTIER, linewidth=1.5, drawstyle="steps-post", zorder=0.9
+        *zip(*path, strict=True),
+        color=FRONTIER,
+        linewidth=1.5,
+        linestyle="--",
+        drawstyle="steps-post",
+        zorder=0.9,
     )
     bars: list[tuple[tuple[float, float], tuple[float, float]]] = []
     for _, cost, quality, costs, qualities in places:
@@ -448,21 +453,28 @@ def plot_cost_quality(
     if spans:
         # what costs nothing has no place on a logarithmic axis
         axes.set_xscale("symlog" if free else "log", **({"linthresh": least} if free else {}))
+        decades = range(
+            math.ceil(math.log10(least if free else left)), math.floor(math.log10(right)) + 1
+        )
+        axes.set_xticks([0.0] * free + [10.0**n for n in decades])
+        axes.xaxis.set_major_formatter("{x:g}")
         axes.xaxis.set_minor_formatter("")  # of which there would be too many
         left = -least / 4.0 if free else left
     for bar in bars:
-        axes.plot(*zip(*bar, strict=True), color=SHADES[0], linewidth=0.6, zorder=1)
+        axes.plot(*zip(*bar, strict=True), color=SHADES[0], linewidth=1, zorder=1)
+    x_label += f" ({_levels(one for place in places for one in place[3:])}"
     if n_open := sum(math.isinf(costs.high) for *_, costs, _ in places):
         x_label += f"; {counted(n_open, 'cost')} without an upper bound"
     axes.set_xlim(left, right)
     axes.set_ylim(-0.03, 1.16)  # room for names above what always passes
     axes.set_yticks([0.0, 0.2, 0.4, 0.6, 0.8, 1.0])
-    _say(axes, title, x_label, y_label)
+    _say(axes, title, f"{x_label})", y_label)
     named = sorted(places, key=lambda place: (place[1], place[2]) not in frontier)
     few = [place for i, place in enumerate(named) if place[1:3] in frontier or i < MANY]
     texts = [((x, y), (x, y), name) for name, x, y, *_ in few]
-    if n_left_out := _name(own, texts, _BESIDE, bars) + len(places) - len(few):
-        axes.set_xlabel(f"{x_label}\n{n_left_out} of {len(places)} names have no room")
+    for (x, y), (end, top) in pairwise(path):
+        bars += ((x, y), (end, y)), ((end, y), (end, top))
+    _name(own, texts, _BESIDE, bars, n=len(places), what="names")
     return own
 
 
@@ -499,7 +511,7 @@ def plot_time_horizon(
         >>> from scorekit import time_horizon
         >>> ax = plot_time_horizon(time_horizon([1, 5, 30, 120], [1, 1, 0, 0]))
         >>> ax.get_xlabel()
-        'Time a human takes'
+        'Time a human takes (95 % interval)'
         >>> plot_time_horizon({})
         Traceback (most recent call last):
         ...
@@ -535,7 +547,7 @@ def plot_time_horizon(
         )
         if one.score is None:
             why = ": " * bool(name) + "; ".join(("no horizon", *one.notes))
-            texts[-1] = "\n".join(wrap(texts[-1] + why, MAX_LABEL))
+            texts[-1] += why
             continue
         low, high = min(*one.minutes, one.score), max(*one.minutes, one.score)
         steps = [low * (high / low) ** (i / 100) for i in range(101)]
@@ -551,25 +563,28 @@ def plot_time_horizon(
             axes.plot(ends[1], y, marker=">", color=color)
     axes.set_ylim(-STRIP * (len(named) + 1), 1.05)
     axes.set_yticks([0.0, 0.25, 0.5, 0.75, 1.0])
-    _set_times(axes)
-    _say(axes, "Success by the length of tasks", "Time a human takes", "Success rate")
     if any(texts):  # a mark beside a single text would look like a task
         beside = _ASIDE if len(texts) > 1 else {"handlelength": 0.0, "markerscale": 0.0}
         _name_marks(axes, marks, texts, frameon=False, **beside)
+    known = [one.interval for one in named.values() if one.interval is not None]
+    x_label = f"Time a human takes ({_levels(known)})" if known else "Time a human takes"
+    _say(axes, "Success by the length of tasks", x_label, "Success rate")
+    _set_times(axes)
     return own
 
 
 def _set_times(axes: Any) -> None:
-    """Mark seconds, minutes, hours and days on an axis of minutes."""
+    """Mark seconds, minutes, hours and days on an axis of minutes, as many as have room."""
     low, high = axes.get_xlim()
     inside = [one for one in TIMES if low <= one[0] <= high]
-    step = math.ceil(len(inside) / MOST_TIMES) or 1
+    inches = axes.get_position().width * axes.figure.get_figwidth()
+    step = math.ceil(len(inside) / max(1, int(inches / TIME_INCHES))) or 1
     if inside:
         axes.set_xticks([], minor=True)
         axes.set_xticks(*zip(*inside[::step], strict=True))
 
 
-def _axes(ax: Axes | None, width: float, *, n_rows: int | None = None) -> Axes:
+def _axes(ax: Axes | None, width: float, *, n_rows: float | None = None) -> Axes:
     """Return *ax*, or the axes of a new figure that no list of open figures holds."""
     kind: Any = Axes
     if kind is None:
@@ -601,12 +616,27 @@ def _say(axes: Any, title: str, x_label: str, y_label: str = "") -> None:
     axes.set_ylabel(y_label, fontsize=size)
     axes.tick_params(labelsize=_size(axes))
     axes.figure.draw_without_rendering()  # names of rows take room from the axes
-    # a character is half as wide as it is high, or somewhat more
-    room = 79 * axes.get_position().width * axes.figure.get_figwidth()
-    width = max(12, int(room / (0.53 * size)))
-    lines = [part for line in title.split("\n") for part in wrap(line, width)]
-    axes.set_title("\n".join(lines), fontsize=size, parse_math=False)
-    axes.set_xlabel("\n".join(wrap(x_label, width)), fontsize=size)
+    axes.set_title(title, fontsize=size, parse_math=False)
+    axes.set_xlabel(x_label, fontsize=size)
+    page, own = axes.figure.bbox, axes.get_window_extent()
+    middle = (own.x0 + own.x1) / 2
+    room = min(1.1 * own.width, 1.9 * (middle - page.x0), 1.9 * (page.x1 - middle))
+    for text in (axes.title, axes.xaxis.label):
+        whole = text.get_text()
+        width = len(whole)
+        while text.get_window_extent().width > room and width > SHORTEST_LINE:
+            width -= 1
+            text.set_text(_broken(whole, width))
+
+
+def _broken(text: str, width: int) -> str:
+    """Return the text in lines of at most so many characters."""
+    return "\n".join(part for line in text.split("\n") for part in wrap(line, width))
+
+
+def _levels(intervals: Iterable[Interval]) -> str:
+    """Return the levels of intervals, most often a single one, in a word."""
+    return f"{' or '.join(sorted(set(map(level_of, intervals))))} interval"
 
 
 def _span(counts: Collection[int]) -> str:
@@ -630,15 +660,20 @@ _BESIDE = tuple(
 def _name(
     ax: Axes,
     texts: Sequence[tuple[tuple[float, float], tuple[float, float], str]],
-    offsets: Sequence[tuple[int, int]] = _BELOW,
-    bars: Iterable[tuple[tuple[float, float], tuple[float, float]]] = (),
-) -> int:
+    offsets: Sequence[tuple[int, int]],
+    bars: Iterable[tuple[tuple[float, float], tuple[float, float]]],
+    *,
+    n: int,
+    what: str,
+) -> None:
     """
-    Write each text below its first place, or above its second; count what finds none.
+    Write each text below its first place, or above its second, and of how many some find none.
 
     Not across a dot, nor a bar, with a line to its place where that is far.
     """
     axes = _pen(ax)
+    x_label = axes.get_xlabel()
+    axes.set_xlabel(f"{x_label}\n ")  # room for what is said below
     axes.figure.draw_without_rendering()  # or no one knows where things are
     from matplotlib.text import Text
     from matplotlib.transforms import Bbox
@@ -660,7 +695,7 @@ def _name(
                 va="bottom" if y > 0 else "top",
                 fontsize=_size(axes),
                 parse_math=False,
-                arrowprops=far if abs(x) > NEAR else None,
+                arrowprops=far if max(abs(x), abs(y)) > NEAR else None,
             )
             note.get_window_extent()  # which places it
             box = Text.get_window_extent(note)  # without its line
@@ -670,7 +705,9 @@ def _name(
                 taken.append(box)
                 break
             note.remove()
-    return len(texts) + n_taken - len(taken)
+    n_left_out = n + n_taken - len(taken)
+    said = f"\n{n_left_out} of {n} {what} have no room"
+    axes.set_xlabel(f"{x_label}{said * (n_left_out > 0)}")
 
 
 def _pen(axes: Any) -> Any:
@@ -696,8 +733,9 @@ def _name_marks(axes: Any, marks: Sequence[Any], names: Iterable[str], **options
     """Make a legend, in which "_a" as a label would be left out, and "$a$" be a formula."""
     legend = axes.legend(marks, ["."] * len(marks), **options)
     legend.get_title().set_fontsize(_size(axes))
+    width = MAX_LABEL if axes.figure.get_figwidth() >= NARROW else MAX_LABEL // 2
     for text, name in zip(legend.get_texts(), names, strict=False):
-        text.set(text=name, parse_math=False, fontsize=_size(axes))
+        text.set(text=_broken(name, width), parse_math=False, fontsize=_size(axes))
 
 
 def _point(
@@ -732,10 +770,10 @@ def _point(
     )
 
 
-def _name_rows(axes: Any, labels: Sequence[str], top: float = -0.5) -> None:
+def _name_rows(axes: Any, labels: Sequence[str], middles: Sequence[float]) -> None:
     """Write a name beside each row, the first on top."""
-    axes.set_yticks(range(len(labels)), labels, parse_math=False)
-    axes.set_ylim(len(labels) - 0.5, top)
+    axes.set_yticks(middles, labels, parse_math=False)
+    axes.set_ylim(middles[-1] + 0.5, min(-0.1, middles[0] - 0.5))
 
 
 _Dot = tuple[float, float, Interval, str]
@@ -789,6 +827,7 @@ def _by_model(results: object) -> dict[str, tuple[PassAtK, ...]]:
 
 
 def _curve(name: str, items: object) -> tuple[PassAtK, ...]:
+    items = (items,) if isinstance(items, PassAtK) else items
     several = check_items(name, items, what="PassAtK")
     if any(isinstance(item, CodeReport) for item in several):
         refuse(name, ONE_OR_NAMED, items, TypeError)
@@ -817,7 +856,12 @@ def _row_name(row: _Row, n_suites: int, *, several: bool) -> str:
         n, n_unscored, n_unknown = row[1].n_cases, row[1].n_unscored, row[1].n_unknown
         known = f"{n} of {n + n_unscored}" if n_unscored else f"{n}"
         name = f"all cases ({known}{f', {n_unknown} in part' * (n_unknown > 0)})"
-        return name if n_suites == 1 else _label(f"{row[0]}, {name}")
+        if n_suites > 1:
+            joint = ",\n" if len(row[0]) + len(name) > MAX_LABEL else ", "
+            name = f"{_label(row[0])}{joint}{name}"
+        # in figures: the changes of cases leave intervals no width
+        change = estimate(row[1].delta, row[1].interval, "+")
+        return f"{name}\n{_broken(change, MAX_LABEL)}"
     if isinstance(row, int):
         return f"and {row} more"
     parts = [row.case_id, row.model, row.metric if several else None]
@@ -843,7 +887,7 @@ def _places(points: object) -> tuple[list[_Place], list[str], str, str]:
             places.append((name, *means, costs, around))
         if not places:
             refuse("points", "a tier whose costs were measured", points)
-        return places, unpriced, "Mean cost of a run (USD)", "Mean composite score"
+        return places, unpriced, "Mean cost of a run in USD", "Mean composite score"
     for one in points.models:
         if one.mean_cost_usd is None or not one.n_samples:
             unpriced.append(_label(one.model))
@@ -856,7 +900,7 @@ def _places(points: object) -> tuple[list[_Place], list[str], str, str]:
     if not places:
         refuse("points", "a report with a sample whose cost_usd was measured", points)
     y_label = "Share of right attempts (pass@1)" if points.only_flags else "Mean code score"
-    return places, unpriced, "Mean cost of an attempt (USD)", y_label
+    return places, unpriced, "Mean cost of an attempt in USD", y_label
 
 
 def _known_of(name: str, n: int, **known: int) -> str:

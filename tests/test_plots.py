@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import importlib
 import math
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -25,7 +26,6 @@ import scorekit
 from scorekit import (
     CodeSample,
     Comparison,
-    InputError,
     MissingExtraError,
     Run,
     bradley_terry,
@@ -161,13 +161,18 @@ def test_models_are_drawn_best_first() -> None:
     ax = plot_comparison(_models(7), max_cases=3)
     labels = [label.get_text() for label in ax.get_yticklabels()]
     assert (len(labels), labels[-1]) == (4, "and 4 more")
-    assert ax.get_title().endswith("of 7 models may be the best")
+    assert ax.get_title().endswith("of 7 models may be the best (filled)")
     drawn = plot_comparison(STRENGTHS)
     markers = [line.get_marker() for line in drawn.get_lines()]
     assert markers[1::2] == [">", "o", "o", "o", "<"]
     assert all(np.isfinite(line.get_xdata()).all() for line in drawn.get_lines())
     twins = compare_models({"a": {1: 1}, "b": {1: 1}})
     assert plot_comparison(twins).get_xlabel() == "Ranks it may have (95 %)"
+
+
+def _rows(ax: Axes) -> list[str]:
+    """Return the names of the rows, those of suites without their figures."""
+    return [re.sub(r"\n[-+].*", "", label.get_text()) for label in ax.get_yticklabels()]
 
 
 def _save(ax: Axes, path: Path) -> None:
@@ -220,7 +225,9 @@ def test_a_model_with_more_samples_does_not_look_dear() -> None:
     points = [line for line in ax.lines if line.get_marker() == "o"]
     costs = [np.asarray(point.get_xdata()).tolist() for point in points]
     assert costs == [[0.01], [0.03]]
-    assert ax.get_xlabel() == "Mean cost of an attempt (USD); 1 cost without an upper bound"
+    assert ax.get_xlabel() == (
+        "Mean cost of an attempt in USD (95 % interval; 1 cost without an upper bound)"
+    )
 
 
 @pytest.mark.sampled
@@ -267,7 +274,7 @@ def test_folded_cases_are_counted() -> None:
     """What is not drawn is said, and the worst and the best are what is drawn."""
     comparison = _comparison(10_000)
     ax = plot_comparison(comparison, max_cases=10)
-    names = [label.get_text() for label in ax.get_yticklabels()]
+    names = _rows(ax)
     n_moved = len(comparison.regressions) + len(comparison.improvements)
     assert names[0] == "all cases (10000)"
     assert names[6] == f"and {n_moved - 10} more"
@@ -275,19 +282,20 @@ def test_folded_cases_are_counted() -> None:
     few = compare_reports(
         {f"{i}": 0.9 for i in range(30)}, {f"{i}": 0.1 if i < 29 else 1.0 for i in range(30)}
     )
-    names = [label.get_text() for label in plot_comparison(few, max_cases=4).get_yticklabels()]
+    names = _rows(plot_comparison(few, max_cases=4))
     assert names == ["all cases (30)", "0", "1", "2", "and 26 more", "29"]
 
 
 def test_only_significant_changes_are_colored() -> None:
-    """A fall that chance explains is as gray as the frame."""
+    """A fall that chance explains is as gray and as thin as the frame."""
     before = {"fell": [1] * 10, **{f"c{i}": [1] * 9 + [0] for i in range(9)}}
     after = {**before, "fell": [0] * 10, "c0": [1] * 8 + [0] * 2}
     ax = plot_comparison(compare_reports(before, after, attempts="independent"))
     falls = {line.get_color() for line in ax.lines if line.get_marker() == "<"}
     assert falls == {plots.WORSE, plots.FRONTIER}
     longest = min(ax.lines, key=lambda line: float(np.min(np.asarray(line.get_xdata()))))
-    assert longest.get_color() == plots.WORSE
+    assert (longest.get_color(), longest.get_linewidth()) == (plots.WORSE, 3.0)  # also in grey
+    assert "thick: significant" in " ".join(ax.get_xlabel().split())
 
 
 def test_several_metrics_and_hostile_names(tmp_path: Path) -> None:
@@ -304,9 +312,7 @@ def test_several_metrics_and_hostile_names(tmp_path: Path) -> None:
         )
         for ok, sql in ((True, "SELECT 1 FROM t"), (False, "SELECT 1 FROM u"))
     ]
-    ax = plot_comparison(compare_reports(*runs))
-    names = {label.get_text() for label in ax.get_yticklabels()}
-    assert names == {
+    assert set(_rows(plot_comparison(compare_reports(*runs)))) == {
         "table_accuracy, all cases (1)",
         "safety_validation, all cases (1)",
         "q / table_accuracy",
@@ -325,17 +331,11 @@ def test_every_suite_has_a_row_and_the_title_counts_verdicts() -> None:
         for passed in ([4] * 12, [0] * 12)
     ]
     comparison = compare_reports(*sides)
+    suites = [f"{name}, all cases (12)" for name in comparison.suites]
     ax = plot_comparison(comparison, max_cases=4)
-    names = [label.get_text() for label in ax.get_yticklabels()]
-    assert names[:4] == [f"{name}, all cases (12)" for name in comparison.suites]
+    assert _rows(ax)[:4] == suites
     assert " ".join(ax.get_title().split()).endswith(": 2 inconclusive, 2 regressed")
-    names = [
-        label.get_text() for label in plot_comparison(comparison, max_cases=2).get_yticklabels()
-    ]
-    assert names[:3] == [
-        *(f"{name}, all cases (12)" for name in list(comparison.suites)[:2]),
-        "and 2 more",
-    ]
+    assert _rows(plot_comparison(comparison, max_cases=2))[:3] == [*suites[:2], "and 2 more"]
 
 
 def test_the_frontier_is_what_nothing_beats() -> None:
@@ -372,6 +372,8 @@ plot_reliability(ONE)
 plot_comparison(ONE) -> TypeError: comparison must be a Comparison, got 1...
 plot_comparison(_comparison(2), max_cases=1) -> InputError: max_cases must be an...
 plot_reliability(CALIBRATION, ax=ONE) -> TypeError: ax must be an Axes, got 1...
+plot_reliability(CALIBRATION, width_inches=640)
+    -> InputError: width_inches must be a number in [1, 40], got 640
 """)
 def test_what_cannot_be_drawn(wrong: Refusal) -> None:
     """The caller hears it before a figure is made; one text says that there is nothing to draw."""
@@ -384,6 +386,9 @@ def test_a_gap_in_a_curve() -> None:
     assert math.isnan(known[2].score)
     xs: Any = plot_pass_at_k(known).lines[0].get_xdata()
     assert list(xs) == [1, 4]
+    one = pass_at_k(n_samples=[4], n_correct=[1], k=1)
+    left, right = plot_pass_at_k({"a": one, "b": one}).lines[:5:4]
+    assert np.asarray(left.get_xdata()) < 1 < np.asarray(right.get_xdata())  # not one over another
 
 
 def test_many_attempts() -> None:
@@ -447,14 +452,13 @@ def test_it_fits_a_column_of_a_paper_and_a_dark_page(name: str, tmp_path: Path) 
 def test_a_title_above_long_names_of_rows_is_not_clipped() -> None:
     """The names take room from the axes, over which the title stands."""
     before = {f"{i}-a-long-name-of-a-case": [1.0] for i in range(12)}
-    result = compare_reports(before, dict.fromkeys(before, 0.0))
-    ax = plot_comparison(result, width_inches=3.3)
-    assert isinstance(ax.figure, Figure)
-    ax.figure.draw_without_rendering()
-    for text in (ax.title, ax.xaxis.label):
-        box = text.get_window_extent()
-        assert ax.figure.bbox.x0 <= box.x0
-        assert box.x1 <= ax.figure.bbox.x1
+    result = compare_reports(before, dict.fromkeys(before, 0.0), margin=0.05)
+    for ax in (plot_comparison(result, width_inches=width) for width in (3.3, 6.4)):
+        assert isinstance(ax.figure, Figure)
+        ax.figure.draw_without_rendering()
+        for box in (text.get_window_extent() for text in (ax.title, ax.xaxis.label)):
+            assert ax.figure.bbox.x0 <= box.x0
+            assert box.x1 <= ax.figure.bbox.x1
 
 
 def test_right_attempts_have_the_interval_of_their_report() -> None:
@@ -485,12 +489,6 @@ def test_no_figure_needs_red_told_from_green() -> None:
         light = 0.2126 * red**2.2 + 0.7152 * green**2.2 + 0.0722 * blue**2.2
         assert 1.05 / (light + 0.05) > 3.0  # contrast with white
         assert (light + 0.05) / 0.05 > 3.0  # and with black
-
-
-def test_a_width_that_is_none() -> None:
-    """Inches, not pixels."""
-    with pytest.raises(InputError, match=r"^width_inches must be a number in \[1, 40\], got 640$"):
-        plot_reliability(CALIBRATION, width_inches=640)
 
 
 def test_without_matplotlib(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -538,15 +536,13 @@ def test_plots_say_what_is_unknown() -> None:
     old = {i: [i % 2, 1] for i in range(40)}
     new = old | {0: None, 1: None, 2: [1, None]}
     comparison = scorekit.compare_reports(old, new)
-    labels = plot_comparison(comparison).get_yticklabels()
-    assert labels[0].get_text() == "all cases (38 of 40, 1 in part)"
-    assert [text.get_text() for text in plot_comparison(comparison).texts] == [
-        "+0.013 [-0.025, +0.051]"
-    ]
+    label = plot_comparison(comparison).get_yticklabels()[0].get_text()
+    assert label == "all cases (38 of 40, 1 in part)\n+0.013 [-0.025, +0.051]"
     passed: Any = {"a": [1] * 6, "b": [0] * 5, "c": [0]}
     given: dict[str, Any] = {"passed": passed, "insufficient": "drop", "k": (1, 5, 6)}
     curve = plot_pass_at_k(scorekit.code_report_from_columns(model="m", **given), width_inches=3.3)
-    assert curve.get_xlabel() == "Attempts, k (k >= 5: 1 to 2 of 3 tasks)"
+    said = "Attempts, k (95 % interval; k >= 5: 1 to 2 of 3 tasks)"
+    assert " ".join(curve.get_xlabel().split()) == said
     report = scorekit.code_report_from_columns(
         case_id=range(4), model="m", passed=[1, 0, None, 1], cost_usd=[1, 2, 3, None]
     )
