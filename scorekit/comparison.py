@@ -71,6 +71,9 @@ MAX_CHANGES = 20
 MAX_NAMES = 5
 """Names in one sentence of a message."""
 
+FEW_DROPPED = 2
+"""Cases that dropped significantly and stand in a text without a table."""
+
 FEW_NAMES = 3
 """Names behind a count in a text."""
 
@@ -690,8 +693,12 @@ class Comparison(Report):
         ]
         if beyond:
             doubt = " if attempts are independent" * (self.single_cases == "two models")
-            title = f"Dropped significantly{doubt}, look at these first: {_counted(beyond)}"
-            tables.insert(0, _table(beyond, title))
+            said = f"Dropped significantly{doubt}"
+            table = _table(beyond, f"{said}, look at these first: {_counted(beyond)}")
+            if len(beyond) <= FEW_DROPPED:
+                lines = [f"{said}, look at it first: {line_of(one)}" for one in beyond]
+                table = attrs.evolve(table, lines=lines)
+            tables.insert(0, table)
         if self.flaky:
             worst = sorted(self.flaky.items(), key=lambda one: -one[1])
             shares = [{"case": name, "share of failures": share} for name, share in worst]
