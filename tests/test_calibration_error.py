@@ -340,31 +340,3 @@ def test_nominals_too_close_for_a_float_slope() -> None:
     levels = {"a": (10, 20), "b": (10, 20)}
     result = confidence_calibration(levels, nominal={"a": 0.0, "b": 5e-324})
     assert (result.slope, result.interval is not None) == (0.0, True)
-
-
-@pytest.mark.slow
-def test_attempts_of_one_task_tell_less() -> None:
-    """Simulation: five attempts that agree at each of 40 tasks; taken as independent, .87 held."""
-    rng, held, alone = np.random.default_rng(6), 0, 0
-    for _ in range(300):
-        chances = rng.beta(0.5, 0.5, 40)
-        right = rng.random((40, 5)) < chances[:, None]
-        columns = np.full(200, 0.5), right.ravel()
-        tasks = np.repeat(np.arange(40), 5)
-        bias = calibration_error(*columns, clusters=tasks, n_bins=1).bias_interval
-        held += bias.low <= 0.0 <= bias.high
-        naive = calibration_error(*columns, n_bins=1).bias_interval
-        alone += naive.low <= 0.0 <= naive.high
-    assert held >= 274
-    assert alone < 250
-
-
-def test_clusters_of_one_attempt_change_little() -> None:
-    """Each attempt as its own cluster is the same data."""
-    rng = np.random.default_rng(2)
-    stated, right = rng.random(60), rng.random(60) < 0.6
-    one = calibration_error(stated, right, n_bins=2)
-    other = calibration_error(stated, right, n_bins=2, clusters=range(60))
-    assert other.score == one.score
-    assert other.bias_interval.low == pytest.approx(one.bias_interval.low)
-    assert other.auroc_stderr == pytest.approx(one.auroc_stderr, rel=0.02)

@@ -153,11 +153,7 @@ def test_report_fits_a_terminal(printed: str) -> None:
     "leap        Is it a leap year?              ✓ ✓ ✓ ✗ ✓   † ✓ ✓ ✓ †",
     "edits       Edit distance of two words      … ✗ … … ✗   ✓ ✓ ✓ … ✓",
     "anagrams    Group words that are anagrams   ✓ ✓ ✗ ✓ ✗   ✓ … ! … ✓",
-    "✓ right      every test passed                           24          44",
-    "✗ wrong      some test failed                            27           9",
-    "… slow       killed after 1 s of work                     6           4",
-    "† crash      compiled, but ended before its tests         1           2",
-    "! no build   did not compile                              2           1",
+
     "code score                     0.657",  # .4 + .5 * 2/6 + .1 * .9
     "swift-1                   0.40 [",  # 24 of 60
     "careful-2                 0.73 [",  # 44 of 60
@@ -171,15 +167,11 @@ def test_report_fits_a_terminal(printed: str) -> None:
     "missing          order_items, products",
     "unexpected       sales",
     "table accuracy   2 of 5: 0.40",
-    "same text            4         1.00",
-    "proved               4         1.00",
-    "refuted              7         0.00",
-    "unknown name         2         0.00",
-    "nobody yet           1            -",
+
     "products(category, price): ",
     "safe         15         1",
     "unsafe        1         3",
-    "waiting   not authorized to use function: julianday          safety violation",
+
     "high               90 %         8   0.50 [",  # right: 4
     "Insufficient data for calibration (need ≥ 20 cases)",
     "query_correctness     0.421            0.494       19          1",  # 8 of 19

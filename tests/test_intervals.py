@@ -542,21 +542,6 @@ def test_groups_weigh_the_same(
     assert found == mean_interval(values, bounds=bounds, clusters=groups, weights="groups")
 
 
-def test_retries_of_failures_do_not_weigh() -> None:
-    """Simulation: hard tasks are tried eight times, easy ones once; half of the tasks are hard."""
-    rng, held, pooled = np.random.default_rng(8), 0, 0
-    for _ in range(60):
-        is_hard = rng.random(30) < 0.5
-        groups = np.repeat(np.arange(30), np.where(is_hard, 8, 1))
-        passed = rng.random(groups.size) < np.where(is_hard, 0.2, 0.9)[groups]
-        same = mean_interval(passed, bounds=(0, 1), clusters=groups)
-        every = mean_interval(passed, bounds=(0, 1), clusters=groups, weights="attempts")
-        held += same.low <= 0.55 <= same.high
-        pooled += every.low <= 0.55 <= every.high
-    assert held >= 55
-    assert pooled <= 10
-
-
 def test_amounts_without_an_upper_bound() -> None:
     """Law: the scale may begin anywhere, and the unit does not matter; t would reach below 0."""
     usd = [0.12, 0.3, 0.08, 0.22, 0.15, 1.6, 0.11, 0.09, 0.25, 0.18]

@@ -11,7 +11,7 @@ import pytest
 from test_public_grammar import CALLS, COLUMNS, call, same
 
 import scorekit
-from scorekit import InputError, SqlCase, judge_from_function
+from scorekit import InputError, SqlCase, judge_from_function, runs_from_columns
 
 COLUMNS_OF_DATA = [
     (name, parameter) for name, parameter in COLUMNS if parameter not in ("expected", "answers")
@@ -159,7 +159,7 @@ def test_metrics_that_only_one_run_has_are_named() -> None:
     ),
     (
         lambda x: scorekit.tier_statistics(
-            "T", scorekit.runs_from_columns(run_id=[1, 2], passed=1, impl_rate=1, cost_usd=[1, x])
+            "T", runs_from_columns(run_id=[1, 2], passed=True, impl_rate=1, cost_usd=[1, x])
         ),
         "1 of 2 costs measured",
     ),

@@ -139,30 +139,25 @@ def test_largest_weights_do_not_overflow() -> None:
     assert _blend(1.0, 0.5, (1.7e308, 1.7e308)) == 0.75
 
 
-@given(st.booleans(), RATES, AMOUNTS, AMOUNTS, WEIGHTS)
+@given(_runs(), WEIGHTS)
 def test_run_score_agrees_with_the_single_functions(
-    passed: bool,  # noqa: FBT001 - Hypothesis passes it by name
-    rate: float,
-    cost: float,
-    seconds: float,
-    weights: tuple[float, float],
+    runs: list[Run], weights: tuple[float, float]
 ) -> None:
     """The record is nothing but these functions side by side."""
-    run = Run(run_id="a", passed=passed, impl_rate=rate, cost_usd=cost, duration_seconds=seconds)
-    result = score_run(run, pass_weight=weights[0], impl_weight=weights[1])
-    assert result.cost_of_pass == cost_of_pass(cost_usd=cost, pass_rate=float(passed))
-    assert result.grade.score == result.composite_score
+    for run in runs:
+        result = score_run(run, pass_weight=weights[0], impl_weight=weights[1])
+        cost = present(run.cost_usd)
+        assert result.cost_of_pass == cost_of_pass(cost_usd=cost, pass_rate=result.pass_rate)
+        assert result.grade.score == result.composite_score
 
 
 # Costs.
 
 
-@given(AMOUNTS, st.floats(1e-6, 1))
+@given(AMOUNTS, st.floats(1e-6, 1) | st.just(1.0))
 def test_cost_of_pass_falls_as_passes_rise(cost: float, rate: float) -> None:
     """It is the cost itself when every attempt passes, and never less."""
-    assert cost_of_pass(cost_usd=cost, pass_rate=1.0) == cost
-    assert cost_of_pass(cost_usd=cost, pass_rate=rate) >= cost
-    assert cost_of_pass(cost_usd=cost, pass_rate=rate) == cost / rate
+    assert cost_of_pass(cost_usd=cost, pass_rate=rate) == cost / rate >= cost
 
 
 # Tiers.
@@ -216,16 +211,11 @@ def test_costs_scale_and_nothing_else_does(runs: list[Any], power: int) -> None:
     assert (after.composite_score, after.grade) == (before.composite_score, before.grade)
 
 
-def test_one_pass_leaves_the_cost_unbounded() -> None:
-    """A single run bounds nothing, and the unbounded interval survives JSON too."""
-    tier = tier_statistics("T1", [_run()])
-    assert present(tier.cost_of_pass_interval).high == math.inf
-
-
 def test_costs_may_add_up_beyond_the_floats() -> None:
-    """Two runs at 1e308 cost 2e308, which no float holds; a pass costs 1e308."""
+    """Two runs at 1e308 cost 2e308, which no float holds; a single run bounds nothing."""
     tier = tier_statistics("T1", [_run("1", cost_usd=1e308), _run("2", cost_usd=1e308)])
     assert tier.cost_of_pass == 1e308
+    assert ends(tier_statistics("T1", [_run()]).cost_of_pass_interval)[1] == math.inf
 
 
 def _attempts(n_tasks: int, n_runs: int, **of_tier: Any) -> list[Run]:
@@ -713,9 +703,6 @@ def test_the_pages_of_tiers_show_means_with_intervals() -> None:
 def test_quantiles_of_cost_and_duration() -> None:
     """As `describe` gives them; which is the caller's choice."""
     runs = [_run(f"{i}", cost_usd=i / 4, duration_seconds=float(i)) for i in range(5)]
-    tier: Any = tier_statistics("T0", runs)
-    assert tier.cost_usd.quantiles == {0.5: 0.5, 0.95: 0.95}
-    assert tier.duration_seconds.quantiles == {0.5: 2.0, 0.95: 3.8}
     tail: Any = tier_statistics("T0", runs, quantiles=[0.75])
     assert tail.duration_seconds.quantiles == {0.75: 3.0}
     assert tail.composite_score.quantiles == {}
