@@ -338,7 +338,6 @@ levels={"low": (0, -1)}
     -> InputError: levels['low'][1] must be an integer in [0, 9007199254740992], got -1
 nominal=None -> TypeError: nominal must be a mapping, got None
 min_cases=True -> TypeError: min_cases must be an integer >= 1, got True
-seed=-1 -> InputError: seed must be an integer >= 0, got -1
 min_cases=10**5000
     -> InputError: min_cases must be an integer of at most 2**53, got <int of 16610 bits>
 levels={"a": (0, 20), "b": (20, 20)}, nominal={"a": 0, "b": 5e-324}

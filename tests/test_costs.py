@@ -244,7 +244,6 @@ clusters=["a"] -> InputError: clusters must be 2 labels, one for each entry, got
 baseline=0.5 -> TypeError: baseline must be a CostOfPass, got 0.5
 baseline=cost_of_pass_from_columns(cost_usd=[1, 2], passed=[1, 1]), confidence_level=0.9
     -> InputError: confidence_level must be that of baseline, 0.95, got 0.9
-seed=-1 -> InputError: seed must be an integer in [0, 4294967295], got -1
 bounds=(0, 0.1) -> InputError: cost_usd[1] must be a number in [0, 0.1], got 0.2
 bounds=(-1, 1) -> InputError: bounds[0] must be a finite number >= 0, got -1.0
 cost_usd=[0.1] * 999 + [math.inf], passed=[1] * 1000

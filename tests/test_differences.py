@@ -200,12 +200,6 @@ def test_other_indexes_pair_by_place(first: list[Any], second: list[Any]) -> Non
     assert paired_difference(old, new).delta == -0.25
 
 
-def test_any_column_type_will_do() -> None:
-    """Booleans count 0 and 1; the order decides, not an index."""
-    old, new = pd.Series([True, False, True], index=[2, 1, 0]), np.array([0.0, 0.5, 1.0])
-    assert paired_difference(old, new) == paired_difference([1, 0, 1], [0, 0.5, 1])
-
-
 @refusals("""
 baseline=[] -> InputError: baseline must be a non-empty sequence of numbers, got ()
 current=[1] -> InputError: baseline and current must be equally long, got 2 and 1

@@ -366,7 +366,6 @@ bounds=(-math.inf, math.inf) -> InputError: bounds[0] must be a finite number, g
 bounds=(0, math.inf), values=[1, -1]
     -> InputError: values[1] must be a finite number >= 0, got -1.0
 weights="tasks" -> InputError: weights must be one of 'groups', 'attempts', got 'tasks'
-seed=-1 -> InputError: seed must be an integer in [0, 4294967295], got -1
 bounds=(1, 0)
     -> InputError: bounds must be two numbers in rising order, their difference finite, got (1,
     0)

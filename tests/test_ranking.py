@@ -217,15 +217,6 @@ def test_errors_of_compare_models(wrong: Refusal) -> None:
         compare_models({"a": {"t": 10**400}, "b": {"t": 1}})
 
 
-@refusals("""
-n_resamples=10 -> InputError: n_resamples must be an integer >= 1000, got 10
-seed=-1 -> InputError: seed must be an integer >= 0, got -1
-""")
-def test_bad_options(wrong: Refusal) -> None:
-    """The same of the options."""
-    wrong.by(compare_models, {"a": {1: 1}, "b": {1: 0}})
-
-
 # Preferences.
 
 JOURNALS = ("Biometrika", "Comm Statist", "JASA", "JRSS-B")
@@ -428,6 +419,8 @@ compare_models([score_sql_cases([SqlCase(case_id=1, generated="")])] * 2)
     -> InputError: scores[0] must be a report that names a model of its...
 compare_models(_report(a=[1], b=[1]), metric="pass@2")
     -> InputError: metric must be one of 'pass@1', 'code_score', got 'pass@2'
+compare_models({"a": {1: 1}, "b": {1: 0}}, n_resamples=10)
+    -> InputError: n_resamples must be an integer >= 1000, got 10
 compare_models({"x": {"a": 3}, "y": {"a": 1}}, bounds=(0, 1))
     -> InputError: scores['x']['a'] must be a number in [0, 1], got 3
 compare_models({"a": {"t": [-1, 2]}, "b": {"t": [0, 1]}}, bounds=(0, 1))
