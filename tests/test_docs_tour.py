@@ -9,7 +9,6 @@ import sqlite3
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -243,13 +242,6 @@ def answers() -> tour_sql.Evaluation:
     return tour_sql.evaluate()
 
 
-@pytest.fixture
-def validate() -> Iterator[Callable[[str], tour_sql.Verdict]]:
-    """Return the validator of the shop."""
-    with tour_sql.validator(tour_sql.read_questions()[1]) as validate:
-        yield validate
-
-
 def test_verdict_on_every_answer(answers: tour_sql.Evaluation) -> None:
     """SQLite says what reading the answers says it must: whether, why, and whether it is safe."""
     seen = {c.case_id: (c.is_valid, c.safety_valid, c.errors) for c in answers.cases}
@@ -362,10 +354,11 @@ def test_with_a_judge_nothing_is_left_out() -> None:
     "SELECT 1; SELECT 2",
     "SELECT 1; -- then\nDELETE FROM orders",
 ])  # fmt: skip
-def test_validator_blocks(validate: Callable[[str], tour_sql.Verdict], query: str) -> None:
+def test_validator_blocks(query: str) -> None:
     """Whatever writes, reads what is private, calls what is not listed or comes in twos."""
-    assert validate(query)[:2] == (False, False)
-    assert validate("SELECT COUNT(*) FROM orders") == (True, True, ())
+    with tour_sql.validator(tour_sql.read_questions()[1]) as validate:
+        assert validate(query)[:2] == (False, False)
+        assert validate("SELECT COUNT(*) FROM orders") == (True, True, ())
 
 
 # The runner.
