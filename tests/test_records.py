@@ -158,11 +158,11 @@ def test_long_text_stays_on_the_page() -> None:
 
     assert cell("") == ""
     assert cell("SELECT 1\n  FROM a<b") == (
-        '<div align="left" style="min-width: 20em"><pre style="white-space: pre-wrap">'
+        '<div align="left" style="min-width: 20em"><pre style="white-space: pre-wrap; margin: 0">'
         "SELECT 1\n  FROM a&lt;b</pre></div>"
     )
     long = cell("\n".join(map(str, range(13))))
-    more = '9</pre><details><summary>3 more</summary><pre style="white-space: pre-wrap">10\n11\n12'
+    more = '9</pre><details><summary>3 more</summary><pre style="white-space: pre-wrap; margin: 0">10\n11\n12'
     assert f"{more}</pre></details>" in long
     assert cell("&" * 40 + "x") == "&amp;" * 40 + "<wbr>x"
     assert cell("right\u202eleft\0") == "right\\u202eleft\\x00"

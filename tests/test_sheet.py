@@ -153,6 +153,10 @@ def test_html() -> None:
     places = [page.index(part) for part in parts]
     assert places == sorted(places)
     assert ">nothing</th>" not in page
+    table = Table(rows=[{"a": "b c"}, {"a": "d\ne"}])
+    page = html.render(Sheet("t", "fell: \u05d0\u05d1 \u05d2 1 -0.3", (table,)))
+    assert "fell: <bdi>\u05d0\u05d1 \u05d2</bdi> 1 -0.3" in page  # or the number changed sides
+    assert ("nowrap" in page, page.count("<pre")) == (True, 2)
 
 
 def test_json_of_fields_named_as_the_head_is() -> None:

@@ -42,7 +42,14 @@ WIDE = 8
 UNBROKEN = 40
 """Characters after which a longer word may break, lest it push all else out of sight."""
 
-_PRE = '<pre style="white-space: pre-wrap">'
+_RIGHT_TO_LEFT = "\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc"
+"""Letters of Hebrew, Arabic and their kin."""
+
+_ISOLATED = re.compile(rf"[{_RIGHT_TO_LEFT}](?:[{_RIGHT_TO_LEFT}\W]*[{_RIGHT_TO_LEFT}])?")
+"""Words of these, behind which a number would change sides."""
+
+_PRE = '<pre style="white-space: pre-wrap; margin: 0">'
+_ROOMY = "min-width: 11em"
 _DOT_WIDTH = 150
 _DOT_MARGIN = 5
 
@@ -97,18 +104,19 @@ def _fields(part: Fields) -> str:
 
 def _table(table: Table) -> str:
     """Return the table; text is set flush left, as notebooks set cells flush right."""
-    rows = table.rows[:ROWS_AT_MOST]
-    styles = {
-        name: ' style="text-align: left"'
-        if any(isinstance(row.get(name), str) for row in rows)
-        else ""
-        for name in table.columns
-    }
+    rows, specs = table.rows[:ROWS_AT_MOST], table.specs
+    styles: dict[str, str] = {}
+    blocks: set[str] = set()  # columns of one look, though some of their texts have a single line
+    for name in table.columns:
+        texts = [text for row in rows if isinstance(text := row.get(name), str)]
+        width = "white-space: nowrap" if max(map(len, texts), default=0) <= UNBROKEN else _ROOMY
+        styles[name] = f' style="text-align: left; {width}"' if texts else ""
+        blocks |= {name} if any("\n" in text for text in texts) else set()
     head = "".join(f"<th{style}>{_text(name)}</th>" for name, style in styles.items())
     body = [
         "<tr>"
         + "".join(
-            f"<td{style}>{_cell(row.get(name), table.specs.get(name, ''))}</td>"
+            f"<td{style}>{_cell(row.get(name), specs.get(name, ''), block=name in blocks)}</td>"
             for name, style in styles.items()
         )
         + "</tr>"
@@ -151,7 +159,7 @@ def _picture(dot: Scale) -> str:
     )
 
 
-def _cell(value: object, spec: str = "") -> str:  # noqa: PLR0911 - one for each kind
+def _cell(value: object, spec: str = "", *, block: bool = False) -> str:  # noqa: PLR0911 - one for each kind
     """Return what stands in a cell; of a field that is None, the word."""
     if value is None:
         return ""
@@ -168,7 +176,7 @@ def _cell(value: object, spec: str = "") -> str:  # noqa: PLR0911 - one for each
         items = islice(value.items(), ROWS_AT_MOST)
         rows = [f"<tr><th>{_field(k)}</th><td>{_field(v)}</td></tr>" for k, v in items]
         return _fold(rows, len(value), "") if rows else "none"
-    return _text(str(value))
+    return _text(str(value), block=block)
 
 
 def _field(value: object) -> str:
@@ -176,7 +184,9 @@ def _field(value: object) -> str:
 
 
 def _whole(text: str) -> str:
-    return _text(text).replace(" ", "&nbsp;") if len(text) <= UNBROKEN else _text(text)
+    if len(text) <= UNBROKEN:
+        return _text(text).replace(" ", "&nbsp;")
+    return f'<div style="{_ROOMY}">{_text(text)}</div>'
 
 
 def _text(text: str, *, block: bool = False) -> str:
@@ -196,7 +206,8 @@ def _text(text: str, *, block: bool = False) -> str:
 
 def _line(line: str, limit: int) -> str:
     breakable = re.sub(rf"\S{{{UNBROKEN}}}(?=\S)", "\\g<0>\0", one_line(line, limit))
-    return html.escape(breakable).replace("\0", "<wbr>")
+    escaped = html.escape(_ISOLATED.sub("\1\\g<0>\2", breakable))
+    return escaped.replace("\0", "<wbr>").replace("\1", "<bdi>").replace("\2", "</bdi>")
 
 
 def _is_sequence(value: object) -> TypeGuard[Sequence[Any]]:
