@@ -162,8 +162,8 @@ def test_long_text_stays_on_the_page() -> None:
         "SELECT 1\n  FROM a&lt;b</pre></div>"
     )
     long = cell("\n".join(map(str, range(13))))
-    more = '9</pre><details><summary>3 more</summary><pre style="white-space: pre-wrap; margin: 0">10\n11\n12'
-    assert f"{more}</pre></details>" in long
+    assert "9</pre><details><summary>3 more</summary><pre style=" in long
+    assert ">10\n11\n12</pre></details>" in long
     assert cell("&" * 40 + "x") == "&amp;" * 40 + "<wbr>x"
     assert cell("right\u202eleft\0") == "right\\u202eleft\\x00"
     assert cell("\n".join(map(str, range(1234)))).endswith(
