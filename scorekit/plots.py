@@ -238,7 +238,7 @@ def plot_pass_at_k(
     if short := [one for one in drawn if one.left_out]:
         used, given = {one.n_tasks_used for one in short}, {one.n_tasks for one in short}
         least = min(one.k for one in short)
-        x_label += f"; k >= {least}: {_span(used)} of {_span(given)} tasks"
+        x_label += f"; k\N{NO-BREAK SPACE}>=\N{NO-BREAK SPACE}{least}: {_span(used)} of {_span(given)} tasks"
     _say(axes, "Success within k attempts (pass@k)", f"{x_label})", "Chance of a success")
     return own
 
@@ -620,13 +620,20 @@ def _say(axes: Any, title: str, x_label: str, y_label: str = "") -> None:
     axes.set_xlabel(x_label, fontsize=size)
     page, own = axes.figure.bbox, axes.get_window_extent()
     middle = (own.x0 + own.x1) / 2
-    room = min(1.1 * own.width, 1.9 * (middle - page.x0), 1.9 * (page.x1 - middle))
+    sides = 1.8 * min(middle - page.x0, page.x1 - middle)  # fonts differ with the resolution
+    room = (
+        0.85 * own.width if len(axes.figure.axes) > 1 else sides
+    )  # beside others, not below them
     for text in (axes.title, axes.xaxis.label):
         whole = text.get_text()
         width = len(whole)
         while text.get_window_extent().width > room and width > SHORTEST_LINE:
             width -= 1
             text.set_text(_broken(whole, width))
+        n_breaks = text.get_text().count("\n")
+        while width > SHORTEST_LINE and _broken(whole, width - 1).count("\n") == n_breaks:
+            width -= 1  # lines of like length
+        text.set_text(_broken(whole, width))
 
 
 def _broken(text: str, width: int) -> str:

@@ -225,7 +225,7 @@ def test_a_model_with_more_samples_does_not_look_dear() -> None:
     points = [line for line in ax.lines if line.get_marker() == "o"]
     costs = [np.asarray(point.get_xdata()).tolist() for point in points]
     assert costs == [[0.01], [0.03]]
-    assert ax.get_xlabel() == (
+    assert " ".join(ax.get_xlabel().split()) == (
         "Mean cost of an attempt in USD (95 % interval; 1 cost without an upper bound)"
     )
 
