@@ -238,7 +238,8 @@ def plot_pass_at_k(
     if short := [one for one in drawn if one.left_out]:
         used, given = {one.n_tasks_used for one in short}, {one.n_tasks for one in short}
         least = min(one.k for one in short)
-        x_label += f"; k\N{NO-BREAK SPACE}>=\N{NO-BREAK SPACE}{least}: {_span(used)} of {_span(given)} tasks"
+        from_k = f"k >= {least}".replace(" ", "\N{NO-BREAK SPACE}")
+        x_label += f"; {from_k}: {_span(used)} of {_span(given)} tasks"
     _say(axes, "Success within k attempts (pass@k)", f"{x_label})", "Chance of a success")
     return own
 
