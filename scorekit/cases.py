@@ -1316,7 +1316,7 @@ class SqlReport(Report):
             )
         last += "".join(f"; {n} {what}" for what, n in further.items() if n)
         if self.n_calls:
-            last += f"; {self.n_calls} calls of the judge"
+            last += f"; {counted(self.n_calls, 'call', ' of the judge')}"
             last += "" if self.cost_usd is None else f" for {self.cost_usd:.4g} USD"
         lines = [last]
         if named:
@@ -1675,7 +1675,7 @@ def _most(kinds: Counter[str]) -> list[str]:
     """Return how many there are of the most frequent kinds, and of the others."""
     named = kinds.most_common(MAX_KINDS)
     if n_others := kinds.total() - sum(n for _, n in named):
-        named.append(("others", n_others))
+        named.append(("more", n_others))
     return [f"{n} {kind}" for kind, n in named]
 
 

@@ -27,6 +27,7 @@ from scorekit._judge.waiting import (
     run_to_end,
 )
 from scorekit._sheet.model import Sheet, line_of
+from scorekit._sheet.values import counted
 from scorekit._sql.audit import holding
 from scorekit._sql.operands import not_run
 from scorekit._sql.parsing import (
@@ -185,6 +186,9 @@ class QueryCorrectness(MetricResult):
         generated, expected = (one_line(rows, SHORT_REASON) for rows in returned_by(example))
         order = " in this order" if example.order_only else ""
         where = "on empty tables " if is_empty(example) else ""
+        widths = [len(rows[0]) for rows in (example.rows_of_a, example.rows_of_b) if rows]
+        if len({*widths}) > 1:
+            order = f" ({counted(widths[0], 'column')}, expected {widths[1]})"
         return f"{REFUTED}{where}generated returns {generated}, expected {expected}{order}"
 
 
