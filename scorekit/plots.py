@@ -299,9 +299,9 @@ def plot_comparison(
     several = len({change.metric for change in changes}) > 1
     names = [_row_name(row, n_suites, several=several) for row in rows]
     heights = [1.0 + 0.8 * name.count("\n") for name in names]
-    middles = [end - height / 2 for end, height in zip(accumulate(heights), heights, strict=True)]
     own = _axes(ax, width_inches, n_rows=sum(heights))
     axes = _pen(own)
+    middles = _name_rows(axes, names, heights)
     thick = ""
     for y, row in zip(middles, rows, strict=True):
         if isinstance(row, tuple):
@@ -315,7 +315,6 @@ def plot_comparison(
                 color, width, thick = WORSE if worse else BETTER, 3.0, "; thick: significant"
             axes.plot([0, row.delta], [y, y], color=color, linewidth=width, zorder=2)
             _point(axes, row.delta, y, marker="<" if worse else ">", color=color, filled=worse)
-    _name_rows(axes, names, middles)
     for label in axes.get_yticklabels()[: min(n_suites, shown)]:
         label.set_fontweight("bold")
     within = comparison.suite.within_margin
@@ -360,17 +359,17 @@ def _plot_models(
     left, right = min(finite) - margin, max(finite) + margin
     own = _axes(ax, width, n_rows=len(names) + 1)
     axes = _pen(own)
-    for y, (name, x) in enumerate(zip(names, places, strict=False)):
+    labels = [_label(name) for name in names]
+    if len(places) > most:
+        labels.append(f"and {len(places) - most} more")
+    middles = _name_rows(axes, labels, [1.0] * len(labels))
+    for y, name, x in zip(middles, names, places, strict=False):
         one, color = intervals[name], SHADES[0]
         ends = [max(one.low, left), min(one.high, right)]
         axes.plot(ends, [y, y], color=color, linewidth=2, zorder=2)
         marker = "o" if math.isfinite(x) else ">" if x > 0 else "<"
         near = min(max(x, left), right)
         _point(axes, near, y, marker=marker, color=color, filled=name in filled, clip=False)
-    labels = [_label(name) for name in names]
-    if len(places) > most:
-        labels.append(f"and {len(places) - most} more")
-    _name_rows(axes, labels, range(len(labels)))
     axes.set_xlim(left, right)
     if not isinstance(models, BradleyTerry):
         axes.xaxis.get_major_locator().set_params(integer=True)
@@ -567,7 +566,7 @@ def plot_time_horizon(
     if any(texts):  # a mark beside a single text would look like a task
         beside = _ASIDE if len(texts) > 1 else {"handlelength": 0.0, "markerscale": 0.0}
         _name_marks(axes, marks, texts, frameon=False, **beside)
-    known = [one.interval for one in named.values() if one.interval is not None]
+    known = [one.interval for one in named.values() if one.score is not None]
     x_label = f"Time a human takes ({_levels(known)})" if known else "Time a human takes"
     _say(axes, "Success by the length of tasks", x_label, "Success rate")
     _set_times(axes)
@@ -778,10 +777,12 @@ def _point(
     )
 
 
-def _name_rows(axes: Any, labels: Sequence[str], middles: Sequence[float]) -> None:
-    """Write a name beside each row, the first on top."""
+def _name_rows(axes: Any, labels: Sequence[str], heights: Sequence[float]) -> list[float]:
+    """Write a name beside each row, the first on top, and return where the rows are."""
+    middles = [end - height / 2 for end, height in zip(accumulate(heights), heights, strict=True)]
     axes.set_yticks(middles, labels, parse_math=False)
-    axes.set_ylim(middles[-1] + 0.5, min(-0.1, middles[0] - 0.5))
+    axes.set_ylim(sum(heights), 0)
+    return middles
 
 
 _Dot = tuple[float, float, Interval, str]
