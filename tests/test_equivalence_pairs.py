@@ -61,12 +61,11 @@ def pairs(name: str, verdict: str) -> list[tuple[str, ...]]:
 
 
 def _decided() -> Iterator[Any]:
-    """Yield pairs in a dialect: what needs many databases is quick in one of three, in turn."""
+    """Yield pairs in a dialect: of three or more one is quick, in turn."""
     for i, pair in enumerate(pair for pair in PAIRS if pair.verdict in VERDICTS and pair.about):
         names = pair.about.split()
         for j, name in enumerate(names):
-            is_slow = len(names) > 2 and _n_databases(pair) > 1 and i % len(names) != j
-            marks = pytest.mark.slow if is_slow else ()
+            marks = pytest.mark.slow if len(names) > 2 and i % len(names) != j else ()
             dialect = None if name == "any" else name
             yield pytest.param(pair, dialect, marks=marks, id=f"{pair.set}-{i}-{name}")
 
