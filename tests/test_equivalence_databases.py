@@ -27,6 +27,7 @@ from scorekit._sql.refute.aims import Aim, aim
 from scorekit._sql.refute.allowed import Allowed, kept
 from scorekit._sql.refute.databases import Maker
 from scorekit._sql.refute.expressions import kind_of, note_kinds
+from scorekit._sql.refute.hints import hints
 from scorekit._sql.refute.sandbox import Database, NoResultError, Sandbox
 from scorekit._sql.rows import ResultRow
 
@@ -174,6 +175,13 @@ def test_whatever_two_texts_are_there_is_a_verdict(
     pair = (f"SELECT {' '.join(parts)}" for parts in (first, second))
     result = sql_equivalence(*pair, schema=DDL, dialect=dialect, n_databases=4)
     assert result.verdict in {"proved", "refuted", "unknown"}
+
+
+def test_a_column_that_is_computed_with_gets_texts_of_numbers() -> None:
+    """A cast to a text computes nothing."""
+    trees = [parse(f"SELECT CAST(a AS {kind}) FROM t").statements[0] for kind in ("INT", "TEXT")]
+    found = ["2.5" in hints([list(tree.walk())]).values["a"] for tree in trees]
+    assert found == [True, False]
 
 
 def test_a_day_is_one_that_there_is() -> None:

@@ -239,3 +239,14 @@ def test_the_kind_of_a_value_is_looked_for_once() -> None:
     wrong = query.replace("SELECT a FROM t", "SELECT b AS a FROM t")
     found = misfit(parse(wrong, "postgres").statements[0], "postgres", known)
     assert found == "text or a truth value is used as a number"
+
+
+@pytest.mark.parametrize(
+    "query", ["SELECT b - 1 FROM t WHERE {w}", "SELECT 1 FROM t WHERE {w} AND b - 1 > 0"]
+)
+def test_of_several_faults_the_first_by_name_counts(query: str) -> None:
+    """Wherever they stand: sets have no order."""
+    tree = parse(query.format(w="a LIKE 'a'"), "postgres").statements[0]
+    known = read_schema(SCHEMA, None, "postgres")
+    found = misfit(tree, "postgres", known, sure=True)
+    assert found == "a pattern is compared with what is no text"
