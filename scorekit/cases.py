@@ -505,11 +505,12 @@ class _Failures(Listing[SqlCaseScore]):
         """Say how many cases are wrong in the same clauses, the most frequent first."""
         wrong = [case for case in self if "query_correctness" in case.reasons()]
         counts = Counter(case.differs_in for case in wrong if case.differs_in)
+        named = counts.most_common(MAX_LOCATED)
         lines = [
             f"{n} of {len(self)}: wrong in {', '.join(clauses)} and nowhere else"
-            for clauses, n in counts.most_common(MAX_LOCATED)
+            for clauses, n in named
         ]
-        if others := counts.total() - sum(n for _, n in counts.most_common(MAX_LOCATED)):
+        if others := counts.total() - sum(n for _, n in named):
             lines.append(f"{others} of {len(self)}: wrong in other clauses")
         if counts and (rest := len(self) - counts.total()):
             n_broken = sum(case.is_broken for case in self)

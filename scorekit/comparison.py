@@ -1196,12 +1196,13 @@ class _SingleCases:
 
     def state(self, moved: list[tuple[float, CaseChange]]) -> SingleCases:
         """Say what the falls stand for."""
+        if not self.are_listed:
+            return "not tested"
         sides = [(pair.before, pair.after) for pair in self.pairs]
         varied = any(side.are_mixed.any() for both in sides for side in both)
         independent = self.plan.attempts == "independent"
         if not self.count:
-            known = self.are_listed and (varied or independent)
-            return "two models" if known else "not tested"
+            return "two models" if varied or independent else "not tested"
         weakest = max(
             (
                 change.p_value or 0.0

@@ -184,12 +184,12 @@ class QueryCorrectness(MetricResult):
         if self.method != "refuted" or example is None:
             return self.reasoning or f"the judge says {self.score:g}"
         generated, expected = (one_line(rows, SHORT_REASON) for rows in returned_by(example))
-        order = " in this order" if example.order_only else ""
+        how = " in this order" if example.order_only else ""
         where = "on empty tables " if is_empty(example) else ""
         widths = [len(rows[0]) for rows in (example.rows_of_a, example.rows_of_b) if rows]
         if len({*widths}) > 1:
-            order = f" ({counted(widths[0], 'column')}, expected {widths[1]})"
-        return f"{REFUTED}{where}generated returns {generated}, expected {expected}{order}"
+            how = f" ({counted(widths[0], 'column')}, expected {widths[1]})"
+        return f"{REFUTED}{where}generated returns {generated}, expected {expected}{how}"
 
 
 async def _within(asking: Coroutine[Any, Any, None], seconds: float) -> None:
