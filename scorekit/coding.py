@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable
-from functools import partial
+from functools import cache, lru_cache, partial
 from typing import Any, NamedTuple
 
 import attrs
@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scorekit._core.checks import (
+    MAX_COUNT,
     check_bounded_count,
     check_flag,
     check_instance,
@@ -33,6 +34,7 @@ from scorekit._core.columns import (
     name_of,
     takes_columns,
 )
+from scorekit._core.text import as_decimal
 from scorekit._sheet.values import counted
 from scorekit.errors import refuse
 from scorekit.records import Record
@@ -116,7 +118,8 @@ def code_score(
 
     ``0.4 + 0.5 * passed / (passed + failed) + 0.1 * max(0, 1 - warnings / 10)``, with the weights
     divided by their sum; 0.0 if the code does not compile, and no credit for tests that do not
-    exist. Formula and weights are forgetest's.
+    exist. Weights count as they are written in decimal, and the result is rounded once. Formula
+    and weights are forgetest's.
 
     Args:
         compiled: Whether the code compiled.
@@ -147,13 +150,12 @@ def code_score(
     passed, failed = _outcome(passed, check_bounded_count("failed", failed))
     warnings = check_bounded_count("warnings", warnings)
     check_instance("weights", weights, CodeWeights)
-    tests = passed / float(passed + failed) if passed else 0.0  # as arrays divide
-    clippy = max(0, WARNINGS_TO_ZERO - warnings) / WARNINGS_TO_ZERO
+    n_tests, n_clean = max(passed + failed, 1), max(0, WARNINGS_TO_ZERO - warnings)
     return CodeScore(
-        score=_weigh(tests, clippy, weights) if compiled else 0.0,
+        score=_weigh(passed, n_tests, n_clean, _shares(weights)) if compiled else 0.0,
         compilation=float(compiled),
-        tests=tests,
-        clippy=clippy,
+        tests=passed / n_tests,
+        clippy=n_clean / WARNINGS_TO_ZERO,
         compiled=compiled,
         passed=passed,
         failed=failed,
@@ -242,18 +244,35 @@ def score_columns(
     weights: CodeWeights,
 ) -> NDArray[np.float64]:
     """Return what `code_scores_from_columns` does, of columns that are checked."""
-    tests = n_passed / np.maximum(n_passed + n_failed, 1)
-    clippy = np.maximum(WARNINGS_TO_ZERO - n_warnings, 0) / WARNINGS_TO_ZERO
-    scores: NDArray[np.float64] = np.where(flags, _weigh(tests, clippy, weights), 0.0)
-    return scores
+    shares = _shares(weights)
+    n_tests = np.maximum(n_passed + n_failed, 1)
+    n_clean = np.maximum(WARNINGS_TO_ZERO - n_warnings, 0)
+    if (
+        sum(shares) * WARNINGS_TO_ZERO * int(n_tests.max(initial=1)) <= MAX_COUNT
+    ):  # no float is inexact
+        scores = _weigh(n_passed, n_tests, n_clean, shares)
+    else:
+        rows = zip(n_passed.tolist(), n_tests.tolist(), n_clean.tolist(), strict=True)
+        weighed = cache(partial(_weigh, shares=shares))
+        scores = np.array([weighed(*row) for row in rows])
+    return np.where(flags, scores, 0.0)
 
 
-def _weigh(tests: Any, clippy: Any, weights: CodeWeights) -> Any:
-    """Take the weighted mean, in the same operations for floats and for arrays."""
-    parts = (weights.compilation, weights.tests, weights.clippy)
-    size = math.frexp(sum(parts))[1]
-    a, b, c = (math.ldexp(part, -size) for part in parts)  # exact; no product can underflow
-    return (a + b * tests + c * clippy) / (a + b + c)
+@lru_cache(maxsize=64)
+def _shares(weights: CodeWeights) -> tuple[int, int, int]:
+    """Return whole numbers in the proportions of the weights, as these are written in decimal."""
+    exact = [as_decimal(one) for one in (weights.compilation, weights.tests, weights.clippy)]
+    size = math.lcm(*(one.denominator for one in exact))
+    whole = [int(one * size) for one in exact]
+    a, b, c = (one // math.gcd(*whole) for one in whole)
+    return a, b, c
+
+
+def _weigh(passed: Any, n_tests: Any, n_clean: Any, shares: tuple[int, int, int]) -> Any:
+    """Take the weighted mean of counts, or of columns of them, as one division: rounded once."""
+    a, b, c = shares
+    total = (a * WARNINGS_TO_ZERO + c * n_clean) * n_tests + b * WARNINGS_TO_ZERO * passed
+    return total / (sum(shares) * WARNINGS_TO_ZERO * n_tests)
 
 
 @attrs.frozen(kw_only=True)

@@ -5,10 +5,14 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping
+from decimal import Decimal
+from fractions import Fraction
+from numbers import Rational
 from typing import (
     Any,
     ClassVar,
     Literal,
+    NamedTuple,
     TypedDict,
     TypeGuard,
     TypeVar,
@@ -38,7 +42,6 @@ from scorekit._core.columns import (
     column,
     differs_from_itself,
 )
-from scorekit._core.text import as_decimal
 from scorekit._sheet.values import counted, estimate, level_of
 from scorekit._stats.attempts import (
     Votes,
@@ -466,8 +469,12 @@ def best_at_k(
 MAX_K_OF_G_PASS = 1000
 """Largest *k*: the work grows with its square."""
 
-Tau = float | Literal["mean"]
+Tau = float | Fraction | Literal["mean"]
 """A share of the attempts, or the mean over those from a half on."""
+
+ULPS = 2
+"""Units in the last place by which a float may miss the share that it stands for, as 1 - 1/6 may
+miss 5/6."""
 
 
 @attrs.frozen(kw_only=True, repr=False)
@@ -476,7 +483,7 @@ class GPassAtK(SuiteEstimate):
 
     notation = "G-pass@{k}"
 
-    tau: Tau
+    tau: float | Literal["mean"]
     """Share of the attempts that has to succeed; ``"mean"`` for the mean over such shares."""
     n_needed: int | None
     """Attempts that have to succeed, ``ceil(tau * k)``, at least 1; None for the mean."""
@@ -529,8 +536,9 @@ def g_pass_at_k(
         n_samples: As in `pass_at_k`.
         n_correct: As in `pass_at_k`.
         k: Attempts (count from 1 to 1000; from 2 on for the mean), one number or several.
-        tau: Share that has to succeed, in [0, 1], taken as its decimal notation; ``"mean"`` for
-            the mean over shares; or several of these.
+        tau: Share that has to succeed, in [0, 1]: a float, which stands for ``m / k`` if it is
+            within 2 units in the last place of it, or a `Fraction` or `Decimal`, which is exact;
+            ``"mean"`` for the mean over shares; or several of these.
         confidence_level: As in `pass_at_k`.
         insufficient: As in `pass_at_k`.
         clusters: As in `pass_at_k`.
@@ -569,9 +577,7 @@ def g_pass_at_k(
     several = is_ordered(tau)
     taus = check_items("tau", tau, what="shares") if several else (tau,)
     names = [f"tau[{i}]" if several else "tau" for i in range(len(taus))]
-    shares: list[Tau] = [
-        _check_tau(name, one, min(ks)) for name, one in zip(names, taus, strict=True)
-    ]
+    shares = [_check_tau(name, one, min(ks)) for name, one in zip(names, taus, strict=True)]
     single = not _is_column(n_samples) and not _is_column(n_correct)
     if single:
         n, c = (np.array([count]) for count in _check_counts(n_samples, n_correct))
@@ -583,7 +589,7 @@ def g_pass_at_k(
     results: list[GPassAtK] = []
     for size in ks:
         used = suite.used(size)
-        needs = [None if isinstance(share, str) else _needed(share, size) for share in shares]
+        needs = [None if share is None else share.of(size) for share in shares]
         worths = [
             worth_over_shares(size) if m is None else worth_of_enough(size, m) for m in needs
         ]
@@ -595,21 +601,36 @@ def g_pass_at_k(
                 ends = wilson(c_one / n_one, n_one, normal_quantile(level))
                 alone = carry_through_binomial(ends, size, worth)
             estimate = suite.estimate(size, tasks, alone)
-            results.append(GPassAtK(k=size, tau=share, n_needed=needed, **estimate))
+            tau_of: float | Literal["mean"] = "mean" if share is None else float(share.exact)
+            results.append(GPassAtK(k=size, tau=tau_of, n_needed=needed, **estimate))
     return listing(results) if several or is_ordered(k) else results[0]
 
 
-def _needed(tau: float, k: int) -> int:
-    return max(1, math.ceil(as_decimal(tau) * k))
+class _Share(NamedTuple):
+    exact: Fraction
+    noise: float
+    """By how much it may miss the share that is meant; 0 for what is exact."""
+
+    def of(self, k: int) -> int:
+        """Return how many of *k* attempts are at least this share, and at least 1."""
+        nearest = round(self.exact * k)
+        is_meant = abs(self.exact - Fraction(nearest, k)) <= self.noise
+        return max(1, nearest if is_meant else math.ceil(self.exact * k))
 
 
-def _check_tau(name: str, tau: object, k: int) -> Tau:
+def _check_tau(name: str, tau: Any, k: int) -> _Share | None:
+    """Return the share of the attempts, None for the mean over shares."""
     if isinstance(tau, str):
         check_choice(name, tau, ("mean",))
         if k == 1:
             refuse("k", "an integer >= 2 for the mean over tau", k)
-        return "mean"
-    return check_number(name, tau, 0.0, 1.0)
+        return None
+    number = check_number(name, tau, 0.0, 1.0)
+    if isinstance(tau, Rational | Decimal):
+        return _Share(Fraction(tau), 0.0)
+    ulp = float(np.spacing(np.asarray(number, getattr(tau, "dtype", np.float64))))
+    # the float of m / k is itself up to half a unit off
+    return _Share(Fraction(number), (ULPS + 0.5) * ulp)
 
 
 MOST_VOTES = 256

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from fractions import Fraction
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -36,6 +37,8 @@ def _columns(rows: list[tuple[bool, int, int, int]]) -> dict[str, Any]:
         ((True, 10, 0, 0), 1.0),
         ((True, 0, 0, 0), 0.5),
         ((True, 8, 2, 3), 0.87),
+        ((True, 0, 0, 6), 0.44),
+        ((True, 0, 0, 1), 0.49),
         ((True, 0, 7, 10), 0.4),
         ((True, 0, 7, 11), 0.4),
         ((False, 10, 0, 0), 0.0),
@@ -45,7 +48,7 @@ def test_known_scores(outcome: tuple[bool, int, int, int], expected: float) -> N
     """Worked by hand from the formula of the metric's source."""
     compiled, passed, failed, warnings = outcome
     result = code_score(compiled=compiled, passed=passed, failed=failed, warnings=warnings)
-    assert result.score == pytest.approx(expected, abs=1e-15)
+    assert result.score == expected
 
 
 def test_components_are_shown_even_when_nothing_compiled() -> None:
@@ -65,7 +68,7 @@ def test_only_the_proportions_of_weights_count() -> None:
 def test_score_is_the_exact_weighted_mean(
     outcome: tuple[bool, int, int, int], parts: tuple[float, float, float]
 ) -> None:
-    """Oracle: the same formula in rationals."""
+    """Oracle: the same formula in rationals, weights as they are written in decimal."""
     compiled, passed, failed, warnings = outcome
     weights = CodeWeights(compilation=parts[0], tests=parts[1], clippy=parts[2])
     components = (
@@ -73,15 +76,28 @@ def test_score_is_the_exact_weighted_mean(
         Fraction(passed, max(passed + failed, 1)),
         Fraction(max(0, 10 - warnings), 10),
     )
-    exact = sum(Fraction(w) * x for w, x in zip(parts, components, strict=True))
-    total = sum(map(Fraction, parts))
+    decimals = [Fraction(str(w)) for w in parts]
+    exact = sum(w * x for w, x in zip(decimals, components, strict=True))
+    total = sum(decimals)
     result = code_score(
         compiled=compiled, passed=passed, failed=failed, warnings=warnings, weights=weights
     )
-    expected = float(exact / total) if compiled else 0.0
-    smallest = 5e-324  # the distance between two floats where no digits are left
-    assert result.score == pytest.approx(expected, rel=1e-15, abs=smallest)
-    assert 0.0 <= result.score <= 1.0
+    assert result.score == (float(exact / total) if compiled else 0.0)
+
+
+@pytest.mark.parametrize("parts", [(0.4, 0.5, 0.1), (0.35, 0.6, 0.05), (0.1, 0.2, 1e-9)])
+def test_columns_are_rounded_once_too(parts: tuple[float, float, float]) -> None:
+    """Also with weights, or counts, too long for the products to be exact floats."""
+    weights = CodeWeights(compilation=parts[0], tests=parts[1], clippy=parts[2])
+    rows = [(True, *row) for row in product(range(8), range(8), range(12))]
+    for more in ([], [(True, 2**53, 3, 1), (False, 1, 2**53, 0)]):
+        ours = code_scores_from_columns(**_columns(rows + more), weights=weights).tolist()
+        for (compiled, passed, failed, warnings), score in zip(rows + more, ours, strict=True):
+            tests = Fraction(passed, max(passed + failed, 1))
+            lint = Fraction(max(0, 10 - warnings), 10)
+            a, b, c = (Fraction(str(part)) for part in parts)
+            exact = (a + b * tests + c * lint) / (a + b + c)
+            assert score == (float(exact) if compiled else 0.0)
 
 
 @given(st.tuples(*[st.floats(0, 1e6)] * 3).filter(any))

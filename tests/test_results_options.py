@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import inspect
+import sqlite3
 import subprocess
 import sys
 from collections import defaultdict
-from typing import Any
+from contextlib import closing
+from typing import Any, get_args
 
 import attrs
 import pytest
@@ -27,7 +29,7 @@ from scorekit import (
     score_sql_cases,
     sql_equivalence,
 )
-from scorekit.results import OptionFields
+from scorekit.results import OptionFields, Rule
 
 T = {"t": {"a": "int", "b": "int"}}
 FIELDS = attrs.fields_dict(SqlOptions)
@@ -339,7 +341,7 @@ def function(request):
 
 judge = judge_from_function(function, identity="slow")
 cases = [
-    SqlCase(case_id=i, generated=f"SELECT {i} FROM t", expected="SELECT x FROM t")
+    SqlCase(case_id=i, generated=f"SELECT {i} FROM t", expected="SELECT a FROM t")
     for i in range(40)
 ]
 try:
@@ -387,3 +389,47 @@ def test_the_single_forms_work_off_the_event_loop() -> None:
 
     asyncio.run(main())
     assert len(steps) > 30
+
+
+WIDER = "SELECT a, b FROM t", "SELECT a FROM t"
+
+
+@pytest.mark.parametrize("rule", get_args(Rule))
+@pytest.mark.parametrize(
+    "pair",
+    [
+        WIDER,
+        WIDER[::-1],
+        ("SELECT b, a FROM t", "SELECT a, b FROM t"),
+        ("SELECT DISTINCT a FROM t", "SELECT a FROM t"),
+        ("SELECT COALESCE(a, 0) FROM t", "SELECT a FROM t"),
+        ("SELECT a FROM t WHERE a > 1", "SELECT a FROM t WHERE a >= 1"),
+    ],
+)
+def test_nothing_is_wrong_whose_rows_are_the_same_by_the_rule(
+    rule: Rule, pair: tuple[str, str]
+) -> None:
+    """Oracle: the rule, on the rows of the two queries in SQLite."""
+    found = query_correctness(*pair, schema=T, dialect="sqlite", rule=rule)
+    if found.method != "refuted":
+        assert found.error is not None
+        assert found.error.kind == "no_judge"
+        assert f"but not by the rule {rule!r}" in found.reasoning
+        return
+    example = present(present(found.equivalence).counterexample)
+    with closing(sqlite3.connect(":memory:")) as database:
+        database.executescript(example.to_sql())
+        rows = [database.execute(sql).fetchall() for sql in pair]
+    assert result_accuracy(*rows, rule=rule).score < 1.0
+
+
+def test_a_further_column_is_not_wrong_where_the_rule_allows_it() -> None:
+    """Undecided alone, and the judge's where there is one."""
+    further, other = WIDER
+    found = query_correctness(further, other, schema=T, rule="spider2")
+    assert (found.method, present(found.error).origin) == (None, "instrument")
+    judge = judge_from_function(lambda _: 1.0, identity="agrees")
+    found = query_correctness(further, other, schema=T, rule="spider2", judge=judge)
+    assert (found.score, found.method, found.contested) == (1.0, "judge", False)
+    found = query_correctness(other, further, schema=T, rule="spider2")
+    assert (found.score, found.method) == (0.0, "refuted")

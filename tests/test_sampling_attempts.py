@@ -7,6 +7,7 @@ import math
 import statistics
 from collections import Counter
 from collections.abc import Callable, Sequence
+from decimal import Decimal
 from fractions import Fraction
 from itertools import combinations
 from pathlib import Path
@@ -189,6 +190,40 @@ def test_majority_equals_enumeration(answers: list[str], data: st.DataObject) ->
     exact = float(_mean_over_subsets(answers, k, _vote))
     assert result.score == pytest.approx(exact, rel=1e-13, abs=0.0)
     assert result == majority_at_k(Counter(answers), correct="A", k=k)
+
+
+def test_a_share_is_the_number_of_attempts_that_it_stands_for() -> None:
+    """Oracle: fractions; floats of them miss it upwards and downwards by a unit in the last place.
+
+    The published ``ceil(k * tau)`` needs one attempt more for 119 of these.
+    """
+    for k in range(1, 101):
+        shares = [(Fraction(m, k), m / k) for m in range(k + 1)]
+        shares += [(Fraction(d, 100), d / 100) for d in range(101)]
+        for exact, near in shares:
+            needed = max(1, math.ceil(exact * k))
+            found = g_pass_at_k(n_samples=k, n_correct=0, k=k, tau=[near, exact])
+            assert [one.n_needed for one in found] == [needed, needed]
+            assert found[1].tau == float(exact)
+
+
+@pytest.mark.parametrize(
+    ("tau", "needed"),
+    [
+        (1 - 1 / 6, 5),
+        (math.nextafter(5 / 6, 1), 5),
+        (5 / 6 + 1e-12, 6),
+        (Fraction(5, 6) + Fraction(1, 10**30), 6),
+        (Decimal("0.8333333333333334"), 6),
+        (np.float32(5 / 6), 5),
+    ],
+)
+def test_what_a_share_stands_for(tau: Any, needed: int) -> None:
+    """A float is taken for the share next to it, what is exact for itself."""
+    result = g_pass_at_k(n_samples=7, n_correct=5, k=6, tau=tau)
+    assert result.n_needed == needed
+    assert result.score == pytest.approx({5: 2 / 7, 6: 0.0}[needed], rel=1e-15)
+    assert type(result.tau) is float
 
 
 def test_large_counts_agree_with_scipy() -> None:
