@@ -167,7 +167,10 @@ class Batches:
         self.fault: Callable[[str, int], str | None] = lambda _, __: None
         """What goes wrong in a step, by its name and number from 1: a method of `_Replies`."""
         self.entry: Callable[[str, int], str] = lambda _, __: "succeeded"
-        """What becomes of a question, by its custom_id and how often it was asked."""
+        """
+        What becomes of a question, by its custom_id and how often it was asked; the kind of its
+        error stands behind an equals sign.
+        """
         self.mangle: Callable[[list[bytes]], list[bytes]] = lambda lines: lines
         self.max_requests = 100_000
         self.n_steps: Counter[str] = Counter()
@@ -209,7 +212,7 @@ class Batches:
         for request in requests:
             name = request["custom_id"]
             self.asked[name] += 1
-            type_ = self.entry(name, self.asked[name])
+            type_, _, kind = self.entry(name, self.asked[name]).partition("=")
             result: dict[str, Any] = {"type": type_}
             if type_ == "succeeded":
                 self.paid[name] += 1
@@ -223,7 +226,7 @@ class Batches:
             elif type_ == "errored":
                 result["error"] = {
                     "type": "error",
-                    "error": {"type": "api_error", "message": "odd"},
+                    "error": {"type": kind or "api_error", "message": "odd"},
                 }
             if type_ != "missing":
                 lines.append(json.dumps({"custom_id": name, "result": result}).encode())
@@ -384,7 +387,8 @@ class _Replies:
     authentication = partialmethod(send_error, 401, "authentication_error")
     payment = partialmethod(send_error, 402, "billing_error")
     permission = partialmethod(send_error, 403, "permission_error")
-    unknown_model = partialmethod(send_error, 404, "not_found_error")
+    unknown_model = unknown = partialmethod(send_error, 404, "not_found_error")
+    gone = partialmethod(send_error, 410, "not_found_error")
     too_large = partialmethod(send_error, 413, "request_too_large")
     invalid_request = partialmethod(send_error, 400, "invalid_request_error")
     rate_limit_mute = partialmethod(send_error, 429, "rate_limit_error")

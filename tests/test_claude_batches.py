@@ -130,6 +130,70 @@ def test_faults_of_every_step_cost_nothing(server: AnthropicServer, step: str, f
     assert sorted(server.batches.paid.values()) == [1] * 5
 
 
+@pytest.mark.parametrize("step", ["retrieve", "results"])
+@pytest.mark.parametrize("numbers", [{1}, {2}, {1, 2, 3}], ids=str)
+@pytest.mark.parametrize("is_kept", [True, False])
+def test_a_batch_may_be_unknown_for_a_while(
+    server: AnthropicServer, tmp_path: Path, step: str, numbers: set[int], *, is_kept: bool
+) -> None:
+    """Just after it was made, or between two polls: it is asked for again, and never ordered."""
+    server.batches.n_polls = 3
+    server.batches.fault = lambda which, n: "unknown" if which == step and n in numbers else None
+    with judge_for(server) as judge:
+        asked: Any = CachedJudge(judge, directory=tmp_path / "c") if is_kept else judge
+        assert scores(asked.judge_many(requests(6))) == [0.5] * 6
+    assert (server.batches.n_steps["create"], server.batches.paid.total()) == (1, 6)
+
+
+def test_a_noted_batch_that_is_unknown_though_listed_is_not_ordered_again(
+    server: AnthropicServer, tmp_path: Path
+) -> None:
+    """Its pairs fail once the wait is over, and the next run collects it."""
+    with judge_for(server, max_wait_seconds=0.1) as judge:
+        with CachedJudge(judge, directory=tmp_path / "a") as cached:
+            cached.judge_many(requests(3))
+        noted(tmp_path / "c", judge, 3, batch="msgbatch_1")
+        with CachedJudge(judge, directory=tmp_path / "c") as cached:
+            server.batches.fault = lambda step, _: "unknown" if step == "retrieve" else None
+            assert scores(cached.judge_many(requests(3))) == ["not_found_error"] * 3
+            server.batches.fault = lambda _, __: None
+            assert scores(cached.judge_many(requests(3))) == [0.5] * 3
+    assert (server.batches.n_steps["create"], server.batches.paid.total()) == (1, 3)
+
+
+@pytest.mark.parametrize("step", ["create", "list"])
+def test_an_unknown_address_while_ordering_fails(server: AnthropicServer, step: str) -> None:
+    """It is no batch that is not there."""
+    server.batches.fault = lambda which, _: "unknown" if which == step else None
+    with judge_for(server) as judge:
+        assert scores(judge.judge_many(requests(3))) == ["not_found_error"] * 3
+    assert (server.batches.n_steps[step], server.batches.paid.total()) == (1, 0)
+
+
+def test_results_that_were_dropped_are_ordered_again_by_a_later_run(
+    server: AnthropicServer, tmp_path: Path
+) -> None:
+    """Without a wait: 410 is final.  In the run that ordered them they fail."""
+    with judge_for(server) as judge:
+        judge.judge_many(requests(3))
+        server.batches.fault = lambda step, n: "gone" if (step, n) == ("results", 2) else None
+        noted(tmp_path / "c", judge, 3, batch="msgbatch_1")
+        with CachedJudge(judge, directory=tmp_path / "c") as cached:
+            assert scores(cached.judge_many(requests(3))) == [0.5] * 3
+        server.batches.fault = lambda step, _: "gone" if step == "results" else None
+        assert scores(judge.judge_many(requests(3, 10))) == ["not_found_error"] * 3
+    assert server.batches.n_steps["create"] == 3
+
+
+def test_a_batch_that_is_refused_whole_is_not_ordered_again(server: AnthropicServer) -> None:
+    """A bad request stays one; where a budget parts the questions, the first part tells."""
+    server.batches.entry = lambda _, __: "errored=invalid_request_error"
+    with judge_for(server, max_cost_usd=0.65) as judge:
+        found = judge.judge_many(requests(400))
+    assert scores(found) == ["invalid_request_error"] * 400
+    assert (server.batches.n_steps["create"], set(server.batches.asked.values())) == (1, {1})
+
+
 @pytest.mark.parametrize("how", ["errored", "expired", "canceled", "missing"])
 def test_what_was_not_answered_is_asked_once_more(server: AnthropicServer, how: str) -> None:
     """And then no more."""
@@ -296,8 +360,11 @@ def noted(directory: Path, judge: ClaudeJudge, n: int, **fields: Any) -> journal
 def test_a_batch_that_the_service_does_not_know_is_asked_anew(
     server: AnthropicServer, tmp_path: Path
 ) -> None:
-    """Results are kept for a month, notes as well."""
-    with judge_for(server) as judge, CachedJudge(judge, directory=tmp_path / "c") as cached:
+    """Results are kept for a month, notes as well; the service may also know it in a moment."""
+    with (
+        judge_for(server, max_wait_seconds=0.05) as judge,
+        CachedJudge(judge, directory=tmp_path / "c") as cached,
+    ):
         notes = noted(tmp_path / "c", judge, 3, batch="msgbatch_gone")
         assert scores(cached.judge_many(requests(3))) == [0.5] * 3
         assert notes.notes() == {}
@@ -370,7 +437,7 @@ def test_what_cannot_be_mended_fails_every_question(
 ) -> None:
     """And is not tried again."""
     server.batches.fault = lambda which, _: fault if which == step else None
-    with judge_for(server) as judge:
+    with judge_for(server, max_wait_seconds=0.05) as judge:
         assert scores(judge.judge_many(requests(3))) == [kind] * 3
     assert server.batches.n_steps["create"] <= 1
 

@@ -5,7 +5,17 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
-from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping, Sequence
+import math
+from collections.abc import (
+    AsyncGenerator,
+    Awaitable,
+    Callable,
+    Collection,
+    Iterable,
+    Iterator,
+    Mapping,
+    Sequence,
+)
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 from uuid import uuid4
@@ -49,10 +59,17 @@ CANCEL_SECONDS: Final = 5.0
 MAX_ASKS: Final = 2
 """Of one question: a second time where the first brought no answer."""
 
-_GONE = {404, 410}
-"""The service does not know a batch, or has dropped its results."""
+_UNKNOWN = 404
+"""The service does not know a batch: not yet, for a moment, or not any more."""
 
+_GONE = 410
+"""The service has dropped the results of a batch."""
+
+_BAD_REQUEST = 400
 _TOO_LARGE = 413
+
+_LASTING = "invalid_request_error"
+"""The kind of a failure that the same question would meet again."""
 
 Paid = tuple[float | None, Mapping[str, int] | None, bool]
 """Cost (None if unknown), tokens, and whether the question was taken."""
@@ -287,44 +304,58 @@ class Batches:
 
     async def _collect(self) -> None:
         """Take what was ordered, here or by another process."""
-        for name, note in self._noted().items():
-            is_ours = name in self._unsettled
-            if not note["batch"]:
-                continue
-            try:
-                paid = await self._results(str(note["batch"]))
-            except Refusal as refusal:
-                if refusal.status in _GONE and not is_ours:
-                    self._journal.drop(name)
-                else:
-                    self._refused(note["ids"], refusal)
-            except (JudgeError, Passing) as error:
-                self._give_up(note["ids"], error)
+        notes = self._noted().items()
+        await asyncio.gather(*(self._take_order(*note) for note in notes if note[1]["batch"]))
+
+    async def _take_order(self, name: str, note: Mapping[str, Any]) -> None:
+        """Take one order; what the service has lost of an earlier one is ordered anew."""
+        batch = str(note["batch"])
+        try:
+            paid = await self._results(batch)
+        except Refusal as refusal:
+            if refusal.status not in {_UNKNOWN, _GONE}:
+                self._refused(note["ids"], refusal)
+            elif name in self._unsettled or (
+                refusal.status == _UNKNOWN and await self._is_listed(batch)
+            ):
+                self._give_up(note["ids"], refusal)
             else:
-                self._journal.finish(name)
-                for id_ in self._unsettled.get(name, ()):
-                    self._asked[id_].n_asks += 1
-                self._settle(name, paid)
+                self._journal.drop(name)
+        except (JudgeError, Passing) as error:
+            self._give_up(note["ids"], error)
+        else:
+            self._journal.finish(name)
+            for id_ in self._unsettled.get(name, ()):
+                self._asked[id_].n_asks += 1
+            self._settle(name, paid)
 
     async def _found(self, note: Mapping[str, Any]) -> str | None:
         """Return the batch that holds what was noted, if the service has one."""
         noted = {other["batch"] for other in self._journal.notes().values()}
+        async for body in self._listed():
+            if body.get("id") == note["after"]:
+                return None  # the others are older than the intent
+            is_known = body.get("id") in noted or body.get("id") in self._known
+            if not is_known and _n_questions(body) == len(note["ids"]):
+                batch = _text(body, "id")
+                await self._ended(batch)
+                if any(line.get("custom_id") in note["ids"] for line in await self._lines(batch)):
+                    return batch
+        return None
+
+    async def _is_listed(self, batch: str) -> bool:
+        """Return whether the service has a batch that it says it does not know."""
+        return any([body.get("id") == batch async for body in self._listed()])
+
+    async def _listed(self) -> AsyncGenerator[Mapping[str, Any]]:
+        """Yield what the service says of each of its batches, the newest first."""
         after: dict[str, str] = {}
         while True:
             page = await self._called(partial(self._batches.list, limit=100, **after))
             for body in page.get("data") or ():
-                if body.get("id") == note["after"]:
-                    return None  # the others are older than the intent
-                is_known = body.get("id") in noted or body.get("id") in self._known
-                if not is_known and _n_questions(body) == len(note["ids"]):
-                    batch = _text(body, "id")
-                    await self._ended(batch)
-                    if any(
-                        line.get("custom_id") in note["ids"] for line in await self._lines(batch)
-                    ):
-                        return batch
+                yield body
             if not page.get("has_more"):
-                return None
+                return
             after = {"after_id": _text(page, "last_id")}
 
     async def _results(self, batch: str) -> dict[str, Paid]:
@@ -336,9 +367,21 @@ class Batches:
         paid: dict[str, Paid] = {}
         for line in await self._lines(batch):
             self._take(line, paid)
+        if any(was_taken for _, _, was_taken in paid.values()):
+            self._service.breaker.note_answer()
+        else:
+            self._learn_refusals(paid)
         n_done = sum(asked.answer.done() for asked in self._asked.values())
         self._progress(n_done, len(self._asked))
         return paid
+
+    def _learn_refusals(self, ids: Iterable[str]) -> None:
+        """Remember what a batch was refused for in which nothing was answered."""
+        for id_ in ids:
+            failure = self._asked[id_].failure
+            if failure is not None and failure.kind == _LASTING:
+                breaker = self._service.breaker
+                breaker.note_refusal(failure, _BAD_REQUEST, id_, is_own=True)
 
     def _take(self, line: Mapping[str, Any], paid: dict[str, Paid]) -> None:
         id_, result = line.get("custom_id"), line.get("result")
@@ -349,6 +392,8 @@ class Batches:
         paid[str(id_)] = NOTHING
         if type_ != "succeeded":
             asked.failure = _failure(type_, result)
+            if asked.failure.kind == _LASTING:
+                asked.give_up(asked.failure)
             return
         try:
             answer = Answer.read(result.get("message"), self._service.settings.price, PRICE_SHARE)
@@ -363,7 +408,7 @@ class Batches:
     async def _ended(self, batch: str) -> None:
         pause = FIRST_POLL_SECONDS
         while True:
-            body = await self._called(partial(self._batches.retrieve, batch))
+            body = await self._known_soon(partial(self._batches.retrieve, batch))
             if body.get("processing_status") == "ended":
                 return
             await asyncio.sleep(pause)
@@ -373,10 +418,29 @@ class Batches:
         """Return the results of a batch; reading them again costs nothing."""
         path = RESULTS.format(batch)
         get = partial(self._get, path, cast_to=httpx2.Response)
-        lines: list[dict[str, Any]] = await self._called(get, read=_lines)
+        lines: list[dict[str, Any]] = await self._known_soon(get, read=_lines)
         return lines
 
     # Calls.
+
+    async def _known_soon(self, call: Callable[[], Awaitable[Any]], **options: Any) -> Any:
+        """
+        Return what a call about a batch brings that the service has made.
+
+        It may not know the batch just after that, or for a moment: then it is asked again.
+        """
+        loop = asyncio.get_running_loop()
+        pause, ends_at = FIRST_POLL_SECONDS, math.inf
+        while True:
+            try:
+                return await self._called(call, **options)
+            except Refusal as refusal:
+                now = loop.time()
+                ends_at = min(ends_at, now + self._service.settings.max_wait_seconds)
+                if refusal.status != _UNKNOWN or now >= ends_at:
+                    raise
+            await asyncio.sleep(min(pause, ends_at - now))
+            pause = min(LONGEST_POLL_SECONDS, 2 * pause)
 
     async def _called(
         self,
