@@ -25,12 +25,12 @@ from scorekit._sql.refute.reading import (
     read_pair,
     read_texts,
 )
-from scorekit._sql.refute.search import Difference, NoDifference, Same, refute
+from scorekit._sql.refute.search import Difference, NoDifference, refute
 from scorekit._sql.rows import ResultRow, Rows, same_bag, same_in_some_column_order, same_set
 from scorekit._sql.schema import Schema, SqlSchema, read_schema
 from scorekit.errors import InputError, one_line, refuse
 from scorekit.records import Record, listing
-from scorekit.results import OptionFields, SqlOptions, result_accuracy, takes_options
+from scorekit.results import OptionFields, Rule, SqlOptions, result_accuracy, takes_options
 
 MAX_DATABASES: Final = 10_000
 """Most databases that `sql_equivalence` tries."""
@@ -306,6 +306,7 @@ def sql_equivalence(
     given: Any = SqlOptions.of(options, fields).settled  # each is given, but for keys
     semantics, column_order, row_order = given.semantics, given.column_order, given.row_order
     same = _same(semantics, column_order, given.tolerance)
+    either = _same_by_rule(same, given.rule)
     count = check_count("n_databases", n_databases, 1, MAX_DATABASES)
     number = check_count("seed", seed)
     check_engine(engine)
@@ -342,7 +343,7 @@ def sql_equivalence(
             pair,
             schema=known,
             dialect=named,
-            same=same,
+            same=either,
             row_order=row_order,
             n_databases=n,
             seed=number,
@@ -359,7 +360,7 @@ def sql_equivalence(
         pairs(),
         schema=known,
         dialect=named,
-        same=same,
+        same=either,
         row_order=row_order,
         any_columns=column_order == "ignored",
         exact=semantics == "bag",
@@ -367,9 +368,11 @@ def sql_equivalence(
         seed=number,
     )
     if not isinstance(found, Difference):
-        return _unknown(found, proof, (*refusals, found.reason)[0], unread, by)
-    if _same_by_rule(found, given):
-        why = f"{_refuted(found)}, but not by the rule {given.rule!r}"
+        how = "" if given.rule == "scorekit" else f", by the rule {given.rule!r}"
+        reason = (*refusals, found.reason + how)[0]
+        return _unknown(found, proof, reason, unread, by)
+    if found.order_only and not same(*found.results):
+        why = f"the same results in another order, by the rule {given.rule!r}"
         return SqlEquivalence(verdict="unknown", reason=why, assumptions=unread, engine=by)
     return SqlEquivalence(
         verdict="refuted",
@@ -485,17 +488,7 @@ def _refuted(found: Difference) -> str:
     return f"{what} on a database of {n_rows} row{'s' * (n_rows != 1)}"
 
 
-def _same_by_rule(found: Difference, options: SqlOptions) -> bool:
-    """Say whether the rule of a benchmark takes two results that differ for the same."""
-    if options.rule == "scorekit" or found.order_only:
-        return False
-    try:
-        return result_accuracy(*found.results, rule=options.rule).score == 1.0
-    except InputError:  # too many columns are alike to find their order
-        return True
-
-
-def _same(semantics: str, column_order: str, tolerance: float) -> Same:
+def _same(semantics: str, column_order: str, tolerance: float) -> Callable[[Rows, Rows], bool]:
     compare = same_set if semantics == "set" else same_bag
 
     def same(first: Rows, second: Rows) -> bool:
@@ -507,6 +500,18 @@ def _same(semantics: str, column_order: str, tolerance: float) -> Same:
         return same_in_some_column_order(first, second, tolerance, compare) is not False
 
     return same
+
+
+def _same_by_rule(same: Callable[[Rows, Rows], bool], rule: Rule) -> Callable[[Rows, Rows], bool]:
+    """Take for the same also what the rule of a benchmark does."""
+
+    def either(first: Rows, second: Rows) -> bool:
+        try:
+            return same(first, second) or result_accuracy(first, second, rule=rule).score == 1.0
+        except InputError:  # too many columns are alike to find their order
+            return True
+
+    return same if rule == "scorekit" else either
 
 
 def counterexample_of(found: Difference) -> Counterexample:
