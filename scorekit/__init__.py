@@ -23,10 +23,7 @@ _TOPICS = {
     "calibration": (
         "CalibrationError ConfidenceCalibration calibration_error confidence_calibration"
     ),
-    "cases": (
-        "SqlCase SqlCaseScore SqlReport ascore_sql_case ascore_sql_cases score_sql_case "
-        "score_sql_cases sql_cases_from_columns"
-    ),
+    "cases": "SqlCase SqlCaseScore sql_cases_from_columns",
     "claude": "ClaudeJudge",
     "coding": "CodeSample CodeScore CodeWeights code_score code_scores_from_columns",
     "columns": "ColumnAccuracy column_accuracy",
@@ -70,6 +67,8 @@ _TOPICS = {
         "extrapolate_pass_at_k g_pass_at_k majority_at_k pass_at_k pass_at_k_per_task "
         "pass_hat_k"
     ),
+    "scoring": "ascore_sql_case ascore_sql_cases score_sql_case score_sql_cases",
+    "sqlreports": "SqlReport",
     "summary": "LetterGrade Statistics Tally describe letter_grade",
     "tables": "TableAccuracy extract_tables table_accuracies_from_columns table_accuracy",
     "toolcalls": "ToolCallAccuracy tool_call_accuracy",

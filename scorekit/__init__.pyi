@@ -17,11 +17,6 @@ from scorekit.calibration import calibration_error as calibration_error
 from scorekit.calibration import confidence_calibration as confidence_calibration
 from scorekit.cases import SqlCase as SqlCase
 from scorekit.cases import SqlCaseScore as SqlCaseScore
-from scorekit.cases import SqlReport as SqlReport
-from scorekit.cases import ascore_sql_case as ascore_sql_case
-from scorekit.cases import ascore_sql_cases as ascore_sql_cases
-from scorekit.cases import score_sql_case as score_sql_case
-from scorekit.cases import score_sql_cases as score_sql_cases
 from scorekit.cases import sql_cases_from_columns as sql_cases_from_columns
 from scorekit.claude import ClaudeJudge as ClaudeJudge
 from scorekit.coding import CodeSample as CodeSample
@@ -121,6 +116,11 @@ from scorekit.sampling import majority_at_k as majority_at_k
 from scorekit.sampling import pass_at_k as pass_at_k
 from scorekit.sampling import pass_at_k_per_task as pass_at_k_per_task
 from scorekit.sampling import pass_hat_k as pass_hat_k
+from scorekit.scoring import ascore_sql_case as ascore_sql_case
+from scorekit.scoring import ascore_sql_cases as ascore_sql_cases
+from scorekit.scoring import score_sql_case as score_sql_case
+from scorekit.scoring import score_sql_cases as score_sql_cases
+from scorekit.sqlreports import SqlReport as SqlReport
 from scorekit.summary import LetterGrade as LetterGrade
 from scorekit.summary import Statistics as Statistics
 from scorekit.summary import Tally as Tally

@@ -68,7 +68,7 @@ from scorekit.judges import (
     total_usage,
 )
 from scorekit.records import UNDECIDED, FrozenMapping, MetricError, MetricResult, metric_error
-from scorekit.results import OptionFields, SqlOptions, asks_as, takes_options
+from scorekit.results import OptionFields, SqlOptions, takes_options
 
 _log = logging.getLogger(__name__)
 
@@ -232,20 +232,19 @@ class Pair:
     """A result that only lacks the clauses in which the query is wrong."""
 
     @classmethod
-    @takes_options
     def checked(
         cls,
         generated: str,
         expected: str | Iterable[str],
         *,
-        judge: AnyJudge | None = None,
-        dialect: str | None = None,
-        schema: Schema | None = None,
-        question: str | None = None,
-        evidence: Evidence = "auto",
-        timeout_seconds: float = 30.0,
-        options: SqlOptions | None = None,
-        engine: Engine | None = None,
+        judge: AnyJudge | None,
+        dialect: str | None,
+        schema: Schema | None,
+        question: str | None,
+        evidence: Evidence,
+        timeout_seconds: float,
+        options: SqlOptions | None,
+        engine: Engine | None,
         **fields: Unpack[OptionFields],
     ) -> Pair:
         """Take the arguments of `query_correctness`."""
@@ -632,14 +631,27 @@ class Pair:
         )
 
 
-@asks_as(Pair.checked)
-async def aquery_correctness(*asked: Any, **options: Any) -> QueryCorrectness:
+@takes_options
+async def aquery_correctness(  # noqa: D417 - as its twin
+    generated: str,
+    expected: str | Iterable[str],
+    *,
+    judge: AnyJudge | None = None,
+    dialect: str | None = None,
+    schema: Schema | None = None,
+    question: str | None = None,
+    evidence: Evidence = "auto",
+    timeout_seconds: float = 30.0,
+    options: SqlOptions | None = None,
+    engine: Engine | None = None,
+    **fields: Unpack[OptionFields],
+) -> QueryCorrectness:
     """
     Do the same as `query_correctness`, without blocking the event loop while the judge works.
 
     Args:
-        asked: As for `query_correctness`.
-        options: As for `query_correctness`; the judge is asked through ``ajudge``.
+        generated: As for `query_correctness`, like all options; the judge is asked through
+            ``ajudge``.
 
     Returns:
         A frozen `QueryCorrectness`. Read *score*, *method* and *error* first.
@@ -652,7 +664,19 @@ async def aquery_correctness(*asked: Any, **options: Any) -> QueryCorrectness:
         >>> asyncio.run(aquery_correctness("SELECT 1", "SELECT 1")).score
         1.0
     """
-    pair = Pair.checked(*asked, **options).recalled()
+    pair = Pair.checked(
+        generated,
+        expected,
+        judge=judge,
+        dialect=dialect,
+        schema=schema,
+        question=question,
+        evidence=evidence,
+        timeout_seconds=timeout_seconds,
+        options=options,
+        engine=engine,
+        **fields,
+    ).recalled()
     # Identical text needs no judge, which may pause; and what a judge asks about itself must not
     # wait for the pairs that wait for that judge.
     takes_place = caller.get() is None and not pair.is_identical()
@@ -666,8 +690,21 @@ async def aquery_correctness(*asked: Any, **options: Any) -> QueryCorrectness:
         return await looked.asked(place)
 
 
-@asks_as(Pair.checked)
-def query_correctness(*asked: Any, **options: Any) -> QueryCorrectness:  # noqa: D417 - see above
+@takes_options
+def query_correctness(
+    generated: str,
+    expected: str | Iterable[str],
+    *,
+    judge: AnyJudge | None = None,
+    dialect: str | None = None,
+    schema: Schema | None = None,
+    question: str | None = None,
+    evidence: Evidence = "auto",
+    timeout_seconds: float = 30.0,
+    options: SqlOptions | None = None,
+    engine: Engine | None = None,
+    **fields: Unpack[OptionFields],
+) -> QueryCorrectness:
     """
     Score whether a generated query answers the question of the expected one: 1.0, 0.5 or 0.0.
 
@@ -730,7 +767,19 @@ def query_correctness(*asked: Any, **options: Any) -> QueryCorrectness:  # noqa:
         ...
         scorekit.errors.InputError: expected must be a non-empty string, got ''
     """
-    pair = Pair.checked(*asked, **options).recalled()
+    pair = Pair.checked(
+        generated,
+        expected,
+        judge=judge,
+        dialect=dialect,
+        schema=schema,
+        question=question,
+        evidence=evidence,
+        timeout_seconds=timeout_seconds,
+        options=options,
+        engine=engine,
+        **fields,
+    ).recalled()
     looked = pair.looked_at()
     if isinstance(looked, QueryCorrectness):
         return looked

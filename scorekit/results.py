@@ -207,7 +207,6 @@ class OptionFields(TypedDict, total=False):
 
 
 P = ParamSpec("P")
-Q = ParamSpec("Q")
 T = TypeVar("T")
 
 
@@ -228,21 +227,6 @@ def takes_options(function: Callable[P, T]) -> Callable[P, T]:
     del plain.__annotations__["fields"]
     plain.__annotations__ |= hints
     return function
-
-
-def asks_as(checked: Callable[P, object]) -> Callable[[Callable[Q, T]], Callable[P, T]]:
-    """Give a function the parameters of another one, which takes and checks them for it."""
-
-    def decorate(function: Callable[Q, T]) -> Callable[P, T]:
-        plain: Any = function
-        own = {"return": plain.__annotations__["return"]}
-        plain.__signature__ = signature(checked).replace(return_annotation=own["return"])
-        plain.__annotations__ = checked.__annotations__ | own
-        maker: Any = getattr(checked, "__func__", checked)
-        maker.__qualname__ = plain.__name__  # in what Python says of a call that lacks something
-        return cast("Callable[P, T]", function)
-
-    return decorate
 
 
 Results: TypeAlias = Iterable[Iterable[object]] | Mapping[str, Iterable[Iterable[object]]]

@@ -12,11 +12,12 @@ from hypothesis import strategies as st
 
 import scorekit
 from scorekit import strategies
+from scorekit._cases.metrics import OTHER_METRICS, other_metrics
 from scorekit._core.checks import is_ordered
 from scorekit._strategies.fields import AMOUNTS, COUNTS, TEXTS, UNIT, of_type, records
 from scorekit.audits import AuditFinding
 from scorekit.calibration import CalibrationBin, LevelCalibration
-from scorekit.cases import METRICS, OTHER_METRICS, SqlScoring, other_metrics
+from scorekit.cases import METRICS, SqlScoring
 from scorekit.claude import JudgeUsage
 from scorekit.comparison import CaseChange
 from scorekit.equivalence import TableRows

@@ -17,19 +17,13 @@ from hypothesis import strategies as st
 from outcomes import failure, present
 from refusals import Refusal, refusals
 
-from scorekit.cases import (
-    METRICS,
-    SqlCase,
-    SqlReport,
-    ascore_sql_case,
-    score_sql_case,
-    score_sql_cases,
-    sql_cases_from_columns,
-)
+from scorekit.cases import METRICS, SqlCase, sql_cases_from_columns
 from scorekit.comparison import compare_reports
 from scorekit.errors import InputError, RegressionError
 from scorekit.judges import JudgeRequest, judge_from_function
 from scorekit.results import result_accuracy
+from scorekit.scoring import ascore_sql_case, score_sql_case, score_sql_cases
+from scorekit.sqlreports import SqlReport
 from scorekit.strategies import sql_cases
 from scorekit.validation import safety_summary
 

@@ -28,8 +28,8 @@ from anthropic_server import AnthropicServer, cases, requests
 from outcomes import failure, present
 from refusals import Refusal, refusals
 
-from scorekit import cases as scoring
 from scorekit import claude
+from scorekit._cases import metrics as table
 from scorekit._claude import pace
 from scorekit._claude.prompt import (
     ANSWER_SCHEMA,
@@ -42,7 +42,7 @@ from scorekit._claude.prompt import (
 )
 from scorekit._claude.service import Service
 from scorekit._judge.waiting import LOOKED_AHEAD
-from scorekit.cases import SqlCase, SqlReport, score_sql_case, score_sql_cases
+from scorekit.cases import SqlCase
 from scorekit.claude import ClaudeJudge
 from scorekit.correctness import QueryCorrectness, aquery_correctness, query_correctness
 from scorekit.errors import JudgeError, MissingExtraError
@@ -56,6 +56,8 @@ from scorekit.judges import (
 )
 from scorekit.prices import PRICES, ModelPrice
 from scorekit.records import FrozenMapping
+from scorekit.scoring import score_sql_case, score_sql_cases
+from scorekit.sqlreports import SqlReport
 
 pytest.importorskip("anthropic")
 pytest.importorskip("autoevals")
@@ -1333,8 +1335,8 @@ def test_a_case_takes_as_long_as_its_judge(server: Any, monkeypatch: pytest.Monk
         answered.set()  # and does not answer before
         return compute(*arguments)
 
-    compute = scoring.other_metrics
-    monkeypatch.setattr(scoring, "other_metrics", other_metrics)
+    compute = table.other_metrics
+    monkeypatch.setattr(table, "other_metrics", other_metrics)
     case = SqlCase(
         case_id="q", generated="SELECT a FROM t", expected="SELECT b FROM t", expected_tables=["t"]
     )

@@ -22,8 +22,8 @@ from scorekit._sql.parsing import parse
 from scorekit._sql.read import read_query
 from scorekit._sql.schema import read_schema
 from scorekit._sql.tree import Column, found_in
-from scorekit.cases import SqlReport
 from scorekit.columns import ColumnAccuracy, column_accuracy
+from scorekit.sqlreports import SqlReport
 
 SCHEMA = {
     "users": {"id": "int", "name": "text", "age": "int"},

@@ -37,7 +37,7 @@ from refusals import Refusal, refusals
 import scorekit
 from scorekit import correctness
 from scorekit._judge import shelf, single_flight, store
-from scorekit.cases import SqlCase, score_sql_case
+from scorekit.cases import SqlCase
 from scorekit.correctness import QueryCorrectness, aquery_correctness, query_correctness
 from scorekit.equivalence import sql_equivalence
 from scorekit.errors import InputError, JudgeError
@@ -52,6 +52,7 @@ from scorekit.judges import (
     judge_from_function,
 )
 from scorekit.records import FrozenMapping
+from scorekit.scoring import score_sql_case
 
 POSIX = pytest.mark.skipif(os.name != "posix", reason="about signals, owners and mode bits")
 DAY = 86_400

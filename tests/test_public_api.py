@@ -20,6 +20,7 @@ from record_types import RECORDS
 
 import scorekit
 from scorekit import SqlCaseScore, SqlReport
+from scorekit._cases.metrics import OTHER_METRICS
 from scorekit.cases import METRICS
 from scorekit.records import FrozenMapping, MetricResult
 
@@ -228,13 +229,14 @@ def test_no_step_of_adding_a_metric_is_forgotten(name: str) -> None:
 
 
 def test_no_metric_of_cases_is_outside_the_register() -> None:
-    """A field without an entry in METRICS of scorekit/cases.py would always be None."""
+    """A field without an entry in the table of scorekit/_cases/metrics.py would always be None."""
     results = {
         name
         for name, hint in get_type_hints(SqlCaseScore).items()
         if any(isinstance(it, type) and issubclass(it, MetricResult) for it in get_args(hint))
     }
     assert results == set(METRICS)
+    assert ("query_correctness", *OTHER_METRICS) == METRICS
 
 
 def test_columns_are_called_like_the_fields_of_a_case() -> None:
