@@ -3,25 +3,46 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from itertools import accumulate, pairwise
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
 from statistics import fmean
-from textwrap import wrap
-from typing import TYPE_CHECKING, Any
-from unicodedata import east_asian_width
+from typing import Any
 
 from scorekit._core.checks import (
     check_count,
     check_instance,
     check_items,
-    check_number,
     check_records,
     check_text,
 )
+from scorekit._plots.canvas import (
+    BESIDE_AXES,
+    BETTER,
+    DASHES,
+    FRONTIER,
+    MARKERS,
+    MAX_LABEL,
+    SHADES,
+    WIDTH,
+    WORSE,
+    Axes,
+    add_legend,
+    axes_for,
+    draw_point,
+    level_names,
+    name_rows,
+    set_texts,
+    short_name,
+    span_of,
+    text_color,
+    untyped,
+    wrapped,
+)
+from scorekit._plots.labels import BELOW, BESIDE, place_names
 from scorekit._sheet.values import counted, estimate, level_of
 from scorekit.calibration import CalibrationError, ConfidenceCalibration
 from scorekit.comparison import CaseChange, Comparison, is_significant
-from scorekit.errors import TEXT_LIMIT, MissingExtraError, one_line, refuse, shown
+from scorekit.errors import refuse, shown
 from scorekit.horizons import TimeHorizon
 from scorekit.intervals import Interval
 from scorekit.ranking import BradleyTerry, ModelComparison
@@ -31,14 +52,6 @@ from scorekit.runs import TierStatistics
 from scorekit.sampling import PassAtK
 from scorekit.verdicts import SuiteVerdict
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-else:
-    try:
-        from matplotlib.axes import Axes
-    except ImportError:  # which is said when something is to be drawn
-        Axes = None
-
 _Curve = CodeReport | PassAtK | Iterable[PassAtK]
 
 MAX_CASES = 20
@@ -46,15 +59,6 @@ MAX_CASES = 20
 
 MANY = 40
 """Points beyond which not all have a name and an interval: they would be a grey net."""
-
-WIDTH = 6.4
-"""Inches that a figure is wide unless the caller says otherwise, as matplotlib's own are."""
-
-NARROW = 5.0
-"""Inches below which a figure is for a column of a paper, and its text smaller."""
-
-ROW = 0.2
-"""Inches that a row of a figure takes."""
 
 ONE_OR_NAMED = "a CodeReport, or a mapping such as {'old': report, 'new': report}"
 """What several reports come in."""
@@ -64,25 +68,6 @@ MAX_TICKS = 10
 
 MAX_NAMES = 16
 """Models that the legend of `plot_pass_at_k` names: more would not fit beside each other."""
-
-MAX_LABEL = 32
-"""Characters of a name that a figure shows."""
-
-SHORTEST_LINE = 12
-"""Characters at which a title is broken no further."""
-
-MARKERS = "osD^vPX*"
-"""Distinguished without color, with the dashes below."""
-
-DASHES: tuple[Any, ...] = ("-", "--", "-.", ":")
-"""Not as many as there are colors, so that twenty curves differ in one of both."""
-
-SHADES = ("#2b7bba", "#c8640a", "#7b55b0", "#0f8578", "#b0417a")
-"""To be seen on white and on black; no two are red and green."""
-
-BETTER, WORSE = SHADES[:2]
-
-FRONTIER = "#808b8d"
 
 DECADE = 10.0
 """Largest amount over the smallest from which an axis is logarithmic."""
@@ -141,20 +126,20 @@ def plot_reliability(
         TypeError: result must be a ConfidenceCalibration or a CalibrationError, got 0.9
     """
     title, dots = _dots(result)
-    own = _axes(ax, width_inches)
-    axes = _pen(own)
+    own = axes_for(ax, width_inches)
+    axes = untyped(own)
     axes.plot([0, 1], [0, 1], color=FRONTIER, linewidth=1, linestyle="--", zorder=1)
     for stated, accuracy, interval, _ in dots:
         ends = (interval.low, interval.high)
-        _point(axes, stated, accuracy, y_ends=ends, marker=MARKERS[0], color=SHADES[0])
+        draw_point(axes, stated, accuracy, y_ends=ends, marker=MARKERS[0], color=SHADES[0])
     axes.set_xlim(-0.06, 1.06)
     axes.set_ylim(-0.16, 1.16)  # room for what stands below an interval, or above it
-    level = _levels(interval for _, _, interval, _ in dots)
+    level = level_names(interval for _, _, interval, _ in dots)
     x_label = "Stated confidence (accuracy it stands for)"
-    _say(axes, title, x_label, f"Accuracy ({level})" if dots else "Accuracy")
+    set_texts(axes, title, x_label, f"Accuracy ({level})" if dots else "Accuracy")
     bars = [((x, i.low), (x, i.high)) for x, _, i, _ in dots]
     texts = [(*bar, dot[3]) for bar, dot in zip(bars, dots, strict=True)]
-    _name(own, texts if len(dots) <= MANY else [], _BELOW, bars, n=len(dots), what="counts")
+    place_names(own, texts if len(dots) <= MANY else [], BELOW, bars, n=len(dots), what="counts")
     return own
 
 
@@ -193,8 +178,8 @@ def plot_pass_at_k(
         scorekit.errors.InputError: results must be a non-empty sequence of PassAtK, got ()
     """
     curves = _by_model(results)
-    own = _axes(ax, width_inches)
-    axes = _pen(own)
+    own = axes_for(ax, width_inches)
+    axes = untyped(own)
     drawn = [one for curve in curves.values() for one in curve if not math.isnan(one.score)]
     ks = {one.k for one in drawn}
     if not ks:
@@ -225,8 +210,8 @@ def plot_pass_at_k(
     if is_mapping(results) or isinstance(results, CodeReport):
         named = lines[:MAX_NAMES]
         title = f"{len(named)} of {len(lines)} models" if len(named) < len(lines) else None
-        where = _ASIDE if len(named) > len(SHADES) or len(ks) == 1 else {"loc": "best"}
-        _name_marks(axes, named, map(_label, curves), title=title, **where)
+        where = BESIDE_AXES if len(named) > len(SHADES) or len(ks) == 1 else {"loc": "best"}
+        add_legend(axes, named, map(short_name, curves), title=title, **where)
     axes.set_xscale("log")
     axes.xaxis.set_major_formatter("{x:g}")
     axes.set_xlim(min(ks) / 1.1, max(ks) * 1.1)
@@ -234,13 +219,13 @@ def plot_pass_at_k(
         axes.set_xticks([], minor=True)
         axes.set_xticks(sorted(ks), [str(k) for k in sorted(ks)])
     axes.set_ylim(-0.03, 1.03)
-    x_label = f"Attempts, k ({_levels(one.interval for one in drawn)}"
+    x_label = f"Attempts, k ({level_names(one.interval for one in drawn)}"
     if short := [one for one in drawn if one.left_out]:
         used, given = {one.n_tasks_used for one in short}, {one.n_tasks for one in short}
         least = min(one.k for one in short)
         from_k = f"k >= {least}".replace(" ", "\N{NO-BREAK SPACE}")
-        x_label += f"; {from_k}: {_span(used)} of {_span(given)} tasks"
-    _say(axes, "Success within k attempts (pass@k)", f"{x_label})", "Chance of a success")
+        x_label += f"; {from_k}: {span_of(used)} of {span_of(given)} tasks"
+    set_texts(axes, "Success within k attempts (pass@k)", f"{x_label})", "Chance of a success")
     return own
 
 
@@ -299,22 +284,27 @@ def plot_comparison(
     several = len({change.metric for change in changes}) > 1
     names = [_row_name(row, n_suites, several=several) for row in rows]
     heights = [1.0 + 0.8 * name.count("\n") for name in names]
-    own = _axes(ax, width_inches, n_rows=sum(heights))
-    axes = _pen(own)
-    middles = _name_rows(axes, names, heights)
+    own = axes_for(ax, width_inches, n_rows=sum(heights))
+    axes = untyped(own)
+    middles = name_rows(axes, names, heights)
     thick = ""
     for y, row in zip(middles, rows, strict=True):
         if isinstance(row, tuple):
             ends = row[1].interval
-            _point(
-                axes, row[1].delta, y, x_ends=(ends.low, ends.high), marker="D", color=_ink(axes)
+            draw_point(
+                axes,
+                row[1].delta,
+                y,
+                x_ends=(ends.low, ends.high),
+                marker="D",
+                color=text_color(axes),
             )
         elif isinstance(row, CaseChange) and row.delta is not None:
             worse, color, width = row.delta < 0, FRONTIER, 1.0
             if is_significant(row, comparison):
                 color, width, thick = WORSE if worse else BETTER, 3.0, "; thick: significant"
             axes.plot([0, row.delta], [y, y], color=color, linewidth=width, zorder=2)
-            _point(axes, row.delta, y, marker="<" if worse else ">", color=color, filled=worse)
+            draw_point(axes, row.delta, y, marker="<" if worse else ">", color=color, filled=worse)
     for label in axes.get_yticklabels()[: min(n_suites, shown)]:
         label.set_fontweight("bold")
     within = comparison.suite.within_margin
@@ -322,7 +312,7 @@ def plot_comparison(
         axes.axvline(-within.margin, color=WORSE, linewidth=1, linestyle="--", zorder=1)
     axes.axvline(0, color=FRONTIER, linewidth=1, zorder=1)
     axes.axhline(sum(heights[: min(n_suites, shown + 1)]), color=FRONTIER, linewidth=0.5)
-    sides = (_label(comparison.current_name), _label(comparison.baseline_name))
+    sides = (short_name(comparison.current_name), short_name(comparison.baseline_name))
     joint = "\n" if sum(map(len, sides)) > MAX_LABEL else " "
     verdicts = [suite.verdict for suite in comparison.suites.values()]
     counts = [f"{verdicts.count(verdict)} {verdict}" for verdict in dict.fromkeys(verdicts)]
@@ -333,9 +323,9 @@ def plot_comparison(
     # suites that are named by models are of a single metric
     metrics = {change.metric for change in changes if change.model in comparison.suites}
     metrics = metrics or set(comparison.suites)
-    metric = _label(metrics.pop()) if len(metrics) == 1 else "score"
+    metric = short_name(metrics.pop()) if len(metrics) == 1 else "score"
     level = level_of(comparison.suite.interval)
-    _say(axes, title, f"Change of {metric} ({level} interval{dashed}{thick}; {unchanged})")
+    set_texts(axes, title, f"Change of {metric} ({level} interval{dashed}{thick}; {unchanged})")
     return own
 
 
@@ -351,29 +341,31 @@ def _plot_models(
         intervals, filled = models.ranks, set(models.best)
         places = [float(i + 1) for i in range(len(intervals))]
         title = f"{len(filled)} of {len(places)} models may be the best (filled)"
-        x_label = "Ranks it may have" + (f" in {_label(models.metric)}" if models.metric else "")
+        x_label = "Ranks it may have" + (
+            f" in {short_name(models.metric)}" if models.metric else ""
+        )
     names = list(intervals)[:most]
     ends = [end for one in intervals.values() for end in (one.low, one.high)]
     finite = [end for end in (*ends, *places) if math.isfinite(end)]
     margin = 0.05 * (max(finite) - min(finite)) or 1.0
     left, right = min(finite) - margin, max(finite) + margin
-    own = _axes(ax, width, n_rows=len(names) + 1)
-    axes = _pen(own)
-    labels = [_label(name) for name in names]
+    own = axes_for(ax, width, n_rows=len(names) + 1)
+    axes = untyped(own)
+    labels = [short_name(name) for name in names]
     if len(places) > most:
         labels.append(f"and {len(places) - most} more")
-    middles = _name_rows(axes, labels, [1.0] * len(labels))
+    middles = name_rows(axes, labels, [1.0] * len(labels))
     for y, name, x in zip(middles, names, places, strict=False):
         one, color = intervals[name], SHADES[0]
         ends = [max(one.low, left), min(one.high, right)]
         axes.plot(ends, [y, y], color=color, linewidth=2, zorder=2)
         marker = "o" if math.isfinite(x) else ">" if x > 0 else "<"
         near = min(max(x, left), right)
-        _point(axes, near, y, marker=marker, color=color, filled=name in filled, clip=False)
+        draw_point(axes, near, y, marker=marker, color=color, filled=name in filled, clip=False)
     axes.set_xlim(left, right)
     if not isinstance(models, BradleyTerry):
         axes.xaxis.get_major_locator().set_params(integer=True)
-    _say(axes, title, f"{x_label} ({level_of(intervals[names[0]])})")
+    set_texts(axes, title, f"{x_label} ({level_of(intervals[names[0]])})")
     return own
 
 
@@ -423,8 +415,8 @@ def plot_cost_quality(
     if unpriced:
         lacking = f"no costs{' or outcomes' * is_report}: {', '.join(unpriced)}"
         title += f" of {len(places) + len(unpriced)} ({lacking})"
-    own = _axes(ax, width_inches)
-    axes = _pen(own)
+    own = axes_for(ax, width_inches)
+    axes = untyped(own)
     frontier = _frontier([(cost, quality) for _, cost, quality, *_ in places])
     every = [cost for _, cost, *_ in places]
     least, most = min(filter(None, every), default=1.0), max(every)
@@ -449,7 +441,7 @@ def plot_cost_quality(
             bars.append(((cost, qualities.low), (cost, qualities.high)))
             if math.isfinite(costs.high):  # else it would lie across the whole figure
                 bars.append(((max(costs.low, left), quality), (costs.high, quality)))
-        _point(axes, cost, quality, marker="o", color=SHADES[0], filled=best)
+        draw_point(axes, cost, quality, marker="o", color=SHADES[0], filled=best)
     if spans:
         # what costs nothing has no place on a logarithmic axis
         axes.set_xscale("symlog" if free else "log", **({"linthresh": least} if free else {}))
@@ -462,23 +454,20 @@ def plot_cost_quality(
         left = -least / 4.0 if free else left
     for bar in bars:
         axes.plot(*zip(*bar, strict=True), color=SHADES[0], linewidth=1, zorder=1)
-    x_label += f" ({_levels(one for place in places for one in place[3:])}"
+    x_label += f" ({level_names(one for place in places for one in place[3:])}"
     if n_open := sum(math.isinf(costs.high) for *_, costs, _ in places):
         x_label += f"; {counted(n_open, 'cost')} without an upper bound"
     axes.set_xlim(left, right)
     axes.set_ylim(-0.03, 1.16)  # room for names above what always passes
     axes.set_yticks([0.0, 0.2, 0.4, 0.6, 0.8, 1.0])
-    _say(axes, title, f"{x_label})", y_label)
+    set_texts(axes, title, f"{x_label})", y_label)
     named = sorted(places, key=lambda place: (place[1], place[2]) not in frontier)
     few = [place for i, place in enumerate(named) if place[1:3] in frontier or i < MANY]
     texts = [((x, y), (x, y), name) for name, x, y, *_ in few]
     for (x, y), (end, top) in pairwise(path):
         bars += ((x, y), (end, y)), ((end, y), (end, top))
-    _name(own, texts, _BESIDE, bars, n=len(places), what="names")
+    place_names(own, texts, BESIDE, bars, n=len(places), what="names")
     return own
-
-
-# Where to draw, and with what.
 
 
 def plot_time_horizon(
@@ -524,14 +513,14 @@ def plot_time_horizon(
             refuse("horizons", "a TimeHorizon or a non-empty mapping", horizons)
     for name, one in named.items():
         check_instance(f"horizons[{name!r}]" if name else "horizons", one, TimeHorizon)
-    own = _axes(ax, width_inches)
-    axes = _pen(own)
+    own = axes_for(ax, width_inches)
+    axes = untyped(own)
     axes.set_xscale("log")
     marks: list[Any] = []
     texts: list[str] = []
     for place, (name, one) in enumerate(named.items()):
         color, marker = SHADES[place % len(SHADES)], MARKERS[place % len(MARKERS)]
-        texts.append(_label(name))
+        texts.append(short_name(name))
         lengths: dict[float, list[float]] = {}
         for minutes, rate in zip(one.minutes, one.pass_rates, strict=True):
             lengths.setdefault(minutes, []).append(rate)
@@ -553,10 +542,10 @@ def plot_time_horizon(
         steps = [low * (high / low) ** (i / 100) for i in range(101)]
         curve = [one.success_at(minutes) for minutes in steps]
         axes.plot(steps, curve, color=color, linestyle=DASHES[place % len(DASHES)])
-        _point(axes, one.score, one.share, marker=marker, color=color)
+        draw_point(axes, one.score, one.share, marker=marker, color=color)
         ends = max(one.interval.low, low / 10), min(one.interval.high, high * 10)
         y = -STRIP * (place + 1)
-        _point(axes, one.score, y, x_ends=ends, marker=marker, color=color)
+        draw_point(axes, one.score, y, x_ends=ends, marker=marker, color=color)
         if ends[0] > one.interval.low:  # it goes on beyond what is drawn
             axes.plot(ends[0], y, marker="<", color=color)
         if ends[1] < one.interval.high:
@@ -564,11 +553,11 @@ def plot_time_horizon(
     axes.set_ylim(-STRIP * (len(named) + 1), 1.05)
     axes.set_yticks([0.0, 0.25, 0.5, 0.75, 1.0])
     if any(texts):  # a mark beside a single text would look like a task
-        beside = _ASIDE if len(texts) > 1 else {"handlelength": 0.0, "markerscale": 0.0}
-        _name_marks(axes, marks, texts, frameon=False, **beside)
+        beside = BESIDE_AXES if len(texts) > 1 else {"handlelength": 0.0, "markerscale": 0.0}
+        add_legend(axes, marks, texts, frameon=False, **beside)
     known = [one.interval for one in named.values() if one.score is not None]
-    x_label = f"Time a human takes ({_levels(known)})" if known else "Time a human takes"
-    _say(axes, "Success by the length of tasks", x_label, "Success rate")
+    x_label = f"Time a human takes ({level_names(known)})" if known else "Time a human takes"
+    set_texts(axes, "Success by the length of tasks", x_label, "Success rate")
     _set_times(axes)
     return own
 
@@ -582,207 +571,6 @@ def _set_times(axes: Any) -> None:
     if inside:
         axes.set_xticks([], minor=True)
         axes.set_xticks(*zip(*inside[::step], strict=True))
-
-
-def _axes(ax: Axes | None, width: float, *, n_rows: float | None = None) -> Axes:
-    """Return *ax*, or the axes of a new figure that no list of open figures holds."""
-    kind: Any = Axes
-    if kind is None:
-        raise MissingExtraError("plot", "matplotlib")
-    from matplotlib.figure import Figure
-
-    width = check_number("width_inches", width, 1.0, 40.0)
-    if ax is not None:
-        return check_instance("ax", ax, Axes)
-    height = min(4.2, 0.85 * width) if n_rows is None else 1.5 + ROW * n_rows
-    own = Figure(figsize=(width, height), layout="constrained").add_subplot()
-    _pen(own).spines[["top", "right"]].set_visible(False)
-    return own
-
-
-def _size(axes: Any) -> float:
-    """Return the size of the text that is no title, in points."""
-    return 8.5 if axes.figure.get_figwidth() >= NARROW else 7.0
-
-
-def _ink(axes: Any) -> Any:
-    """Return what the caller's style writes with: black, but on a dark page."""
-    return axes.xaxis.label.get_color()
-
-
-def _say(axes: Any, title: str, x_label: str, y_label: str = "") -> None:
-    """Set the title, broken where it is wider than the figure, and the labels."""
-    size = _size(axes) + 1.5
-    axes.set_ylabel(y_label, fontsize=size)
-    axes.tick_params(labelsize=_size(axes))
-    axes.figure.draw_without_rendering()  # names of rows take room from the axes
-    axes.set_title(title, fontsize=size, parse_math=False)
-    axes.set_xlabel(x_label, fontsize=size)
-    page, own = axes.figure.bbox, axes.get_window_extent()
-    middle = (own.x0 + own.x1) / 2
-    sides = 1.8 * min(middle - page.x0, page.x1 - middle)  # fonts differ with the resolution
-    room = (
-        0.85 * own.width if len(axes.figure.axes) > 1 else sides
-    )  # beside others, not below them
-    for text in (axes.title, axes.xaxis.label):
-        whole = text.get_text()
-        width = len(whole)
-        while text.get_window_extent().width > room and width > SHORTEST_LINE:
-            width -= 1
-            text.set_text(_broken(whole, width))
-        n_breaks = text.get_text().count("\n")
-        while width > SHORTEST_LINE and _broken(whole, width - 1).count("\n") == n_breaks:
-            width -= 1  # lines of like length
-        text.set_text(_broken(whole, width))
-
-
-def _broken(text: str, width: int) -> str:
-    """Return the text in lines of at most so many characters."""
-    return "\n".join(part for line in text.split("\n") for part in wrap(line, width))
-
-
-def _levels(intervals: Iterable[Interval]) -> str:
-    """Return the levels of intervals, most often a single one, in a word."""
-    return f"{' or '.join(sorted(set(map(level_of, intervals))))} interval"
-
-
-def _span(counts: Collection[int]) -> str:
-    """Return counts in a word, or from the least to the most."""
-    return " to ".join(map(str, sorted({min(counts), max(counts)})))
-
-
-NEAR = 10
-"""Points beside its place up to which a name needs no line to it."""
-
-_BELOW = ((0, -5), (0, 5), (7, -4), (7, 4), (-7, -4), (-7, 4))
-_BESIDE = tuple(
-    (side * x, level * y)
-    for x, y in ((6, 3), (18, 14), (6, 24), (30, 34), (6, 44), (50, 54))
-    for side in (1, -1)
-    for level in (1, -1)
-)
-"""Points by which a name stands from its place: where there is room first."""
-
-
-def _name(
-    ax: Axes,
-    texts: Sequence[tuple[tuple[float, float], tuple[float, float], str]],
-    offsets: Sequence[tuple[int, int]],
-    bars: Iterable[tuple[tuple[float, float], tuple[float, float]]],
-    *,
-    n: int,
-    what: str,
-) -> None:
-    """
-    Write each text below its first place, or above its second, and of how many some find none.
-
-    Not across a dot, nor a bar, with a line to its place where that is far.
-    """
-    axes = _pen(ax)
-    x_label = axes.get_xlabel()
-    axes.set_xlabel(f"{x_label}\n ")  # room for what is said below
-    axes.figure.draw_without_rendering()  # or no one knows where things are
-    from matplotlib.text import Text
-    from matplotlib.transforms import Bbox
-
-    page, place = axes.get_window_extent(), axes.transData.transform
-    taken = [Bbox([place(low), place(low)]).padded(5) for low, _, _ in texts]
-    taken += [Bbox([place(low), place(high)]).padded(1) for low, high in bars]
-    n_taken = len(taken)
-    for low, high, text in texts:
-        for x, y in offsets:
-            far: dict[str, Any] = {"arrowstyle": "-", "color": FRONTIER, "shrinkB": 3}
-            far |= {"linewidth": 0.6, "relpos": (float(x < 0), float(y < 0))}
-            note = axes.annotate(
-                text,
-                high if y > 0 else low,
-                xytext=(x, y),
-                textcoords="offset points",
-                ha="center" if not x else "left" if x > 0 else "right",
-                va="bottom" if y > 0 else "top",
-                fontsize=_size(axes),
-                parse_math=False,
-                arrowprops=far if max(abs(x), abs(y)) > NEAR else None,
-            )
-            note.get_window_extent()  # which places it
-            box = Text.get_window_extent(note)  # without its line
-            inside = page.x0 <= box.x0 and box.x1 <= page.x1
-            inside = inside and page.y0 <= box.y0 and box.y1 <= page.y1
-            if inside and not any(box.overlaps(other) for other in taken):
-                taken.append(box)
-                break
-            note.remove()
-    n_left_out = n + n_taken - len(taken)
-    said = f"\n{n_left_out} of {n} {what} have no room"
-    axes.set_xlabel(f"{x_label}{said * (n_left_out > 0)}")
-
-
-def _pen(axes: Any) -> Any:
-    """Return *axes* untyped: matplotlib's stubs leave most of its keyword arguments unknown."""
-    return axes
-
-
-def _label(name: str) -> str:
-    """Return a name on a line, its middle left out where it is long: long names begin alike."""
-    text = one_line(name, 2 * TEXT_LIMIT)
-    n_wide = sum(east_asian_width(character) in "WF" for character in text)
-    if len(text) + n_wide <= MAX_LABEL:
-        return text
-    half = MAX_LABEL * len(text) // (len(text) + n_wide) // 2
-    return f"{text[: half - 1]}\N{HORIZONTAL ELLIPSIS}{text[-half:]}"
-
-
-_ASIDE: dict[str, Any] = {"loc": "upper left", "bbox_to_anchor": (1.0, 1.0)}
-"""Where a legend hides nothing."""
-
-
-def _name_marks(axes: Any, marks: Sequence[Any], names: Iterable[str], **options: Any) -> None:
-    """Make a legend, in which "_a" as a label would be left out, and "$a$" be a formula."""
-    legend = axes.legend(marks, ["."] * len(marks), **options)
-    legend.get_title().set_fontsize(_size(axes))
-    width = MAX_LABEL if axes.figure.get_figwidth() >= NARROW else MAX_LABEL // 2
-    for text, name in zip(legend.get_texts(), names, strict=False):
-        text.set(text=_broken(name, width), parse_math=False, fontsize=_size(axes))
-
-
-def _point(
-    ax: Any,
-    x: float,
-    y: float,
-    *,
-    marker: str,
-    color: str,
-    x_ends: tuple[float, float] | None = None,
-    y_ends: tuple[float, float] | None = None,
-    filled: bool = True,
-    size: float = 1.0,
-    clip: bool = True,
-) -> None:
-    """Draw a dot with its intervals, *size* times as large as others."""
-    if x_ends is not None:
-        ax.plot(x_ends, [y, y], color=color, linewidth=2 * size, marker="|", zorder=2)
-    if y_ends is not None:
-        ax.plot([x, x], y_ends, color=color, linewidth=1.5, marker="_", zorder=2)
-    inside = color if filled else ax.get_facecolor()
-    ax.plot(
-        x,
-        y,
-        marker=marker,
-        markersize=6 * size,
-        color=color,
-        markerfacecolor=inside,
-        linestyle="",
-        zorder=3,
-        clip_on=clip,
-    )
-
-
-def _name_rows(axes: Any, labels: Sequence[str], heights: Sequence[float]) -> list[float]:
-    """Write a name beside each row, the first on top, and return where the rows are."""
-    middles = [end - height / 2 for end, height in zip(accumulate(heights), heights, strict=True)]
-    axes.set_yticks(middles, labels, parse_math=False)
-    axes.set_ylim(sum(heights), 0)
-    return middles
 
 
 _Dot = tuple[float, float, Interval, str]
@@ -807,7 +595,7 @@ def _dots(result: object) -> tuple[str, list[_Dot]]:
             level.nominal,
             level.accuracy,
             level.interval,
-            f"{_label(level.level)}\nn = {level.n_cases}",
+            f"{short_name(level.level)}\nn = {level.n_cases}",
         )
         for level in result.levels
         if level.accuracy is not None and level.interval is not None
@@ -867,14 +655,14 @@ def _row_name(row: _Row, n_suites: int, *, several: bool) -> str:
         name = f"all cases ({known}{f', {n_unknown} in part' * (n_unknown > 0)})"
         if n_suites > 1:
             joint = ",\n" if len(row[0]) + len(name) > MAX_LABEL else ", "
-            name = f"{_label(row[0])}{joint}{name}"
+            name = f"{short_name(row[0])}{joint}{name}"
         # in figures: the changes of cases leave intervals no width
         change = estimate(row[1].delta, row[1].interval, "+")
-        return f"{name}\n{_broken(change, MAX_LABEL)}"
+        return f"{name}\n{wrapped(change, MAX_LABEL)}"
     if isinstance(row, int):
         return f"and {row} more"
     parts = [row.case_id, row.model, row.metric if several else None]
-    return _label(" / ".join(part for part in parts if part is not None))
+    return short_name(" / ".join(part for part in parts if part is not None))
 
 
 _Place = tuple[str, float, float, Interval, Interval]
@@ -889,7 +677,7 @@ def _places(points: object) -> tuple[list[_Place], list[str], str, str]:
         for tier in check_records("points", points, TierStatistics):
             name, costs, around = tier.tier_id, tier.cost_usd_interval, tier.composite_interval
             if costs is None:
-                unpriced.append(_label(name))
+                unpriced.append(short_name(name))
                 continue
             means = tier.means["cost_usd"], tier.means["composite_score"]
             name = _known_of(name, tier.n_runs, costs=tier.n_costs)
@@ -899,7 +687,7 @@ def _places(points: object) -> tuple[list[_Place], list[str], str, str]:
         return places, unpriced, "Mean cost of a run in USD", "Mean composite score"
     for one in points.models:
         if one.mean_cost_usd is None or not one.n_samples:
-            unpriced.append(_label(one.model))
+            unpriced.append(short_name(one.model))
             continue
         n = one.n_samples + one.n_unknown
         n_costs = one.n_measured.get("cost_usd", n)
@@ -915,7 +703,7 @@ def _places(points: object) -> tuple[list[_Place], list[str], str, str]:
 def _known_of(name: str, n: int, **known: int) -> str:
     """Return the name, and of how many runs cost and outcome are known if not of all."""
     less = [f"{n_known} of {n} {what}" for what, n_known in known.items() if n_known < n]
-    return _label(name) + (f" ({', '.join(less)})" if less else "")
+    return short_name(name) + (f" ({', '.join(less)})" if less else "")
 
 
 def _quality(model: ModelStatistics) -> tuple[float, Interval]:

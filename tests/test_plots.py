@@ -45,6 +45,7 @@ from scorekit import (
     tier_statistics,
     time_horizon,
 )
+from scorekit._plots import canvas
 
 BASELINE = Path(__file__).parent / "data" / "plots"
 TOLERANCE = 12  # root mean square of 255: other fonts pass, a missing element does not
@@ -292,9 +293,9 @@ def test_only_significant_changes_are_colored() -> None:
     after = {**before, "fell": [0] * 10, "c0": [1] * 8 + [0] * 2}
     ax = plot_comparison(compare_reports(before, after, attempts="independent"))
     falls = {line.get_color() for line in ax.lines if line.get_marker() == "<"}
-    assert falls == {plots.WORSE, plots.FRONTIER}
+    assert falls == {canvas.WORSE, canvas.FRONTIER}
     longest = min(ax.lines, key=lambda line: float(np.min(np.asarray(line.get_xdata()))))
-    assert (longest.get_color(), longest.get_linewidth()) == (plots.WORSE, 3.0)  # also in grey
+    assert (longest.get_color(), longest.get_linewidth()) == (canvas.WORSE, 3.0)  # also in grey
     assert "thick: significant" in " ".join(ax.get_xlabel().split())
 
 
@@ -482,9 +483,9 @@ def test_names_do_not_collide() -> None:
 
 def test_no_figure_needs_red_told_from_green() -> None:
     """Seen without either, what is worse and what is better differ in blue."""
-    worse, better = (np.array(mpl.colors.to_rgb(c)) for c in (plots.WORSE, plots.BETTER))
+    worse, better = (np.array(mpl.colors.to_rgb(c)) for c in (canvas.WORSE, canvas.BETTER))
     assert abs(worse - better)[2] > 0.4
-    for shade in plots.SHADES:
+    for shade in canvas.SHADES:
         red, green, blue = mpl.colors.to_rgb(shade)
         light = 0.2126 * red**2.2 + 0.7152 * green**2.2 + 0.0722 * blue**2.2
         assert 1.05 / (light + 0.05) > 3.0  # contrast with white
@@ -494,7 +495,9 @@ def test_no_figure_needs_red_told_from_green() -> None:
 def test_without_matplotlib(monkeypatch: pytest.MonkeyPatch) -> None:
     """The names are there, and the command that installs it is in the message."""
     monkeypatch.setitem(sys.modules, "matplotlib.axes", None)
-    monkeypatch.delitem(sys.modules, "scorekit.plots")
+    for module in ("plots", "_plots", "_plots.canvas", "_plots.labels"):
+        monkeypatch.delitem(sys.modules, f"scorekit.{module}")
+    monkeypatch.setattr(scorekit, "_plots", scorekit._plots)  # the import replaces it, too
     monkeypatch.setattr(scorekit, "plots", plots)  # to be put back: the import replaces it
     without = importlib.import_module("scorekit.plots")
     message = r"^matplotlib is not installed; run: pip install 'matplotlib>=\S+' \(which is"
