@@ -14,7 +14,7 @@ from scorekit.errors import TEXT_LIMIT, MissingExtraError, one_line
 from scorekit.intervals import Interval
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes as Axes
+    from matplotlib.axes import Axes as Axes  # noqa: PLC0414 - plots takes it from here
 else:
     try:
         from matplotlib.axes import Axes
