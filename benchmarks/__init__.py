@@ -1,1 +1,1 @@
-"""What scorekit costs, beside others and as the data grow."""
+"""What scorekit is tried on, what it is held against, how often it errs, and what it costs."""

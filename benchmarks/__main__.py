@@ -60,7 +60,7 @@ They hold proofs against databases, put faults into rules, and simulate what
 
 def output(module: str, *, full: bool) -> tuple[str, bool]:
     """Run one of the programs; return what it prints, its titles one level down, and its luck."""
-    program = f"from benchmarks.{module} import main; main(full={full})"
+    program = f"from benchmarks.timings.{module} import main; main(full={full})"
     command = [sys.executable, "-c", program]
     done = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, text=True, check=False)  # noqa: S603 - ours
     printed = done.stdout.replace("\n## ", "\n### ").removeprefix("## ").strip()

@@ -10,9 +10,9 @@ import attrs
 from scorekit._core.checks import check_text
 from scorekit._sheet.model import Part, Section, Sheet, line_of
 from scorekit._sql.audit import N_DATABASES, Found, Kind, audit, does_not_run
-from scorekit._sql.operands import not_run
-from scorekit._sql.parsing import check_dialect, is_query, parsed_once
-from scorekit._sql.schema import Schema, check_schema
+from scorekit._sql.meaning.operands import not_run
+from scorekit._sql.schema.tables import Schema, check_schema
+from scorekit._sql.text.parsing import check_dialect, is_query, parsed_once
 from scorekit.columns import known_schema, lacking_names
 from scorekit.equivalence import Counterexample, counterexample_of, tables_under
 from scorekit.records import FrozenMapping, Record, listing

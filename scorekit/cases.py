@@ -32,8 +32,8 @@ from scorekit._core.columns import (
 )
 from scorekit._sheet.model import Block, Fields, Part, Section, Sheet, Table
 from scorekit._sheet.values import brief, counted, entries
-from scorekit._sql.parsing import check_dialect
-from scorekit._sql.schema import Keys, check_schema, frozen_keys, frozen_schema
+from scorekit._sql.schema.tables import Keys, check_schema, frozen_keys, frozen_schema
+from scorekit._sql.text.parsing import check_dialect
 from scorekit.audits import QueryAudit, notes_of, sections_of
 from scorekit.calibration import DEFAULT_NOMINAL, check_level
 from scorekit.columns import ColumnAccuracy

@@ -14,7 +14,9 @@ from sqlglot import exp
 from sqlglot.expressions.dml import DML
 
 from scorekit._core.checks import check_generated
-from scorekit._sql.base_tables import (
+from scorekit._sql.schema.definitions import find_table
+from scorekit._sql.schema.tables import Schema, SqlSchema, frozen_schema, read_schema
+from scorekit._sql.text.base_tables import (
     RECURSIVE_ANYWAY,
     WITH_IN_TABLE,
     dotted_name,
@@ -22,10 +24,8 @@ from scorekit._sql.base_tables import (
     name_parts,
     tables_of,
 )
-from scorekit._sql.definitions import find_table
-from scorekit._sql.names import dotted, parts_of
-from scorekit._sql.parsing import Script, check_dialect, is_long, may_be_text, parse
-from scorekit._sql.schema import Schema, SqlSchema, frozen_schema, read_schema
+from scorekit._sql.text.names import dotted, parts_of
+from scorekit._sql.text.parsing import Script, check_dialect, is_long, may_be_text, parse
 from scorekit.errors import SqlError, refuse, shown
 from scorekit.records import MetricError, MetricResult, metric_error
 from scorekit.tables import check_names, match_names, plain_names

@@ -29,8 +29,11 @@ from scorekit._judge.waiting import (
 from scorekit._sheet.model import Sheet, line_of
 from scorekit._sheet.values import counted
 from scorekit._sql.audit import holding
-from scorekit._sql.operands import not_run
-from scorekit._sql.parsing import (
+from scorekit._sql.meaning.operands import not_run
+from scorekit._sql.refute.engine import Engine
+from scorekit._sql.refute.reading import ORDINALS
+from scorekit._sql.schema.tables import Schema, schema_text
+from scorekit._sql.text.parsing import (
     check_dialect,
     is_explain,
     is_long,
@@ -40,9 +43,6 @@ from scorekit._sql.parsing import (
     parsed_once,
     returns_no_rows,
 )
-from scorekit._sql.refute.engine import Engine
-from scorekit._sql.refute.reading import ORDINALS
-from scorekit._sql.schema import Schema, schema_text
 from scorekit.audits import refused
 from scorekit.columns import Lacking, has_tables, known_schema, lacking_names, reads_catalog
 from scorekit.equivalence import (

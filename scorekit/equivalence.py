@@ -10,9 +10,15 @@ import attrs
 
 from scorekit._core.checks import check_count, check_text
 from scorekit._sheet.model import Fields, Part, Sheet, Table
-from scorekit._sql.kinds import UNCASED
-from scorekit._sql.operands import drops_texts
-from scorekit._sql.parsing import check_dialect, is_long
+from scorekit._sql.databases.kinds import UNCASED
+from scorekit._sql.meaning.operands import drops_texts
+from scorekit._sql.meaning.rows import (
+    ResultRow,
+    Rows,
+    same_bag,
+    same_in_some_column_order,
+    same_set,
+)
 from scorekit._sql.prove.clauses import differing
 from scorekit._sql.prove.search import IGNORED, UNORDERED, Proof, Unproved, Within, search
 from scorekit._sql.refute.engine import Engine, Raised, engine_name, refute_by
@@ -26,8 +32,8 @@ from scorekit._sql.refute.reading import (
     read_texts,
 )
 from scorekit._sql.refute.search import Difference, NoDifference, refute
-from scorekit._sql.rows import ResultRow, Rows, same_bag, same_in_some_column_order, same_set
-from scorekit._sql.schema import Schema, SqlSchema, read_schema
+from scorekit._sql.schema.tables import Schema, SqlSchema, read_schema
+from scorekit._sql.text.parsing import check_dialect, is_long
 from scorekit.errors import InputError, one_line, refuse
 from scorekit.records import Record, listing
 from scorekit.results import OptionFields, Rule, SqlOptions, result_accuracy, takes_options

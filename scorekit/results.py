@@ -37,7 +37,7 @@ from scorekit._core.checks import (
     is_ordered,
     store,
 )
-from scorekit._sql.rows import (
+from scorekit._sql.meaning.rows import (
     NAN,
     ResultRow,
     Rows,
@@ -49,7 +49,7 @@ from scorekit._sql.rows import (
     same_sequence,
     same_set,
 )
-from scorekit._sql.schema import Keys, frozen_keys
+from scorekit._sql.schema.tables import Keys, frozen_keys
 from scorekit.errors import LONG_INT_BITS, InputError, refuse, shown
 from scorekit.records import FrozenMapping, MetricError, MetricResult, Record, is_mapping
 

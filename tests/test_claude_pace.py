@@ -13,8 +13,8 @@ from typing import Any, TypeVar
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scenes import Asker, Service, VirtualTime, between, every, now, some
 
+from benchmarks.generators.scenes import Asker, Service, VirtualTime, between, every, now, some
 from scorekit._claude import pace as pacing
 from scorekit._claude.pace import Pace, Passing, Question, pause
 from scorekit._claude.rate import LONGEST_WAIT_SECONDS, Rate

@@ -17,11 +17,11 @@ from refusals import Refusal, refusals
 from small_stack import survives
 
 from scorekit import SqlCase, score_sql_case, score_sql_cases, strategies
-from scorekit._sql.catalog import Catalog
-from scorekit._sql.parsing import parse
-from scorekit._sql.read import read_query
-from scorekit._sql.schema import read_schema
-from scorekit._sql.tree import Column, found_in
+from scorekit._sql.meaning.catalog import Catalog
+from scorekit._sql.meaning.read import read_query
+from scorekit._sql.meaning.tree import Column, found_in
+from scorekit._sql.schema.tables import read_schema
+from scorekit._sql.text.parsing import parse
 from scorekit.columns import ColumnAccuracy, column_accuracy
 from scorekit.sqlreports import SqlReport
 

@@ -27,7 +27,7 @@ from refusals import Refusal, refusals
 
 from scorekit import correctness
 from scorekit._judge.waiting import Queue
-from scorekit._sql.parsing import parse
+from scorekit._sql.text.parsing import parse
 from scorekit.cases import SqlCase
 from scorekit.columns import column_accuracy
 from scorekit.correctness import QueryCorrectness, aquery_correctness, query_correctness

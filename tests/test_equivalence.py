@@ -20,8 +20,8 @@ from hypothesis import strategies as st
 from outcomes import present
 from refusals import Refusal, refusals
 from sqlglot import exp, parse_one
-from test_equivalence_pairs import pairs
 
+from benchmarks.generators.stored_pairs import pairs
 from scorekit import Counterexample, SqlEquivalence, sql_equivalence
 from scorekit._sql.prove.clauses import differing
 from scorekit._sql.prove.search import Unproved

@@ -170,10 +170,11 @@ def run_python(program: str, *arguments: str) -> subprocess.CompletedProcess[str
 
 def started(program: str, *arguments: str) -> subprocess.Popen[str]:
     """Start such a program."""
-    roots = [str(Path(scorekit.__file__).parents[1]), str(Path(__file__).parent)]
+    here = Path(__file__)
+    roots = [Path(scorekit.__file__).parents[1], here.parent, here.parent / "support"]
     return subprocess.Popen(
         [sys.executable, "-c", program, *arguments],
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(roots)},
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(map(str, roots))},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,

@@ -38,7 +38,7 @@ from scorekit import (
 def work() -> Iterator[Any]:
     """Return the functions that workers import, on the path that they inherit."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.syspath_prepend(Path(__file__).parent)
+        patch.syspath_prepend(Path(__file__).parent / "support")
         yield importlib.import_module("parallel_work")
 
 

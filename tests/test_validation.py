@@ -23,7 +23,7 @@ from refusals import Refusal, refusals
 from scipy.stats import binomtest
 from sqlglot.optimizer.qualify import qualify
 
-from scorekit._sql.messages import DIAGNOSES, HINTS, MESSAGE_LIMIT, Row, diagnose
+from scorekit._sql.text.messages import DIAGNOSES, HINTS, MESSAGE_LIMIT, Row, diagnose
 from scorekit.errors import InputError
 from scorekit.records import FrozenMapping, MetricError
 from scorekit.validation import (

@@ -17,20 +17,11 @@ from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
 from sqlglot import exp
 
-from scorekit._sql.functions import arities
-from scorekit._sql.operands import Planner
-from scorekit._sql.parsing import is_explain, parse, refusal_of
-from scorekit._sql.prove.rule import View
-from scorekit._sql.prove.scope import Scope, UnsupportedError, derived_in
-from scorekit._sql.read import Names, bare_columns, read_names
-from scorekit._sql.refute.choices import NO_CHOICE, ReadingOrder, Ties
-from scorekit._sql.refute.expressions import UnfaithfulError
-from scorekit._sql.refute.reading import Pair, check_short, fold_names, read_pair
-from scorekit._sql.refute.sandbox import quoted
-from scorekit._sql.refute.search import Difference, Trial, refute
-from scorekit._sql.rows import same_bag
-from scorekit._sql.schema import SqlSchema
-from scorekit._sql.tree import (
+from scorekit._sql.databases.functions import arities
+from scorekit._sql.meaning.operands import Planner
+from scorekit._sql.meaning.read import Names, bare_columns, read_names
+from scorekit._sql.meaning.rows import same_bag
+from scorekit._sql.meaning.tree import (
     Column,
     Query,
     Scalar,
@@ -41,6 +32,15 @@ from scorekit._sql.tree import (
     free_sources,
     local_sources,
 )
+from scorekit._sql.prove.rule import View
+from scorekit._sql.prove.scope import Scope, UnsupportedError, derived_in
+from scorekit._sql.refute.choices import NO_CHOICE, ReadingOrder, Ties
+from scorekit._sql.refute.expressions import UnfaithfulError
+from scorekit._sql.refute.reading import Pair, check_short, fold_names, read_pair
+from scorekit._sql.refute.sandbox import quoted
+from scorekit._sql.refute.search import Difference, Trial, refute
+from scorekit._sql.schema.tables import SqlSchema
+from scorekit._sql.text.parsing import is_explain, parse, refusal_of
 from scorekit.errors import SqlError, one_line
 
 N_DATABASES: Final = 40

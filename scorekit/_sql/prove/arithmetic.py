@@ -17,21 +17,8 @@ from typing import Final, TypeAlias
 
 import attrs
 
-from scorekit._sql.kinds import LOOSE_TYPES, NUMBERS, WHOLE, widest
-from scorekit._sql.prove.normal import As
-from scorekit._sql.prove.order import Number
-from scorekit._sql.prove.scalars import (
-    NOUGHT,
-    Difference,
-    bare,
-    decimal,
-    is_boolean,
-    is_literal,
-    number_of,
-    plain_number,
-)
-from scorekit._sql.prove.scope import NOTHING, Rests, Scope, every, never_null_alone
-from scorekit._sql.tree import (
+from scorekit._sql.databases.kinds import LOOSE_TYPES, NUMBERS, WHOLE, widest
+from scorekit._sql.meaning.tree import (
     FALSE,
     NULL,
     TRUE,
@@ -53,6 +40,19 @@ from scorekit._sql.tree import (
     sorted_nodes,
     walk,
 )
+from scorekit._sql.prove.normal import As
+from scorekit._sql.prove.order import Number
+from scorekit._sql.prove.scalars import (
+    NOUGHT,
+    Difference,
+    bare,
+    decimal,
+    is_boolean,
+    is_literal,
+    number_of,
+    plain_number,
+)
+from scorekit._sql.prove.scope import NOTHING, Rests, Scope, every, never_null_alone
 
 Polynomial: TypeAlias = "Mapping[tuple[Scalar, ...], Number]"
 """Factors by the terms that they multiply; the constant multiplies none."""

@@ -9,17 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TypeGuard
 
-from scorekit._sql.prove.logic import Facts
-from scorekit._sql.prove.normal import Arm, LeftJoins, Sorted, unconverted
-from scorekit._sql.prove.scalars import is_literal
-from scorekit._sql.prove.scope import (
-    NOTHING,
-    Rests,
-    Scope,
-    every,
-    never_null_alone,
-)
-from scorekit._sql.tree import (
+from scorekit._sql.meaning.tree import (
     Aggregate,
     And,
     Arithmetic,
@@ -45,6 +35,16 @@ from scorekit._sql.tree import (
     conjuncts,
     local_sources,
     walk,
+)
+from scorekit._sql.prove.logic import Facts
+from scorekit._sql.prove.normal import Arm, LeftJoins, Sorted, unconverted
+from scorekit._sql.prove.scalars import is_literal
+from scorekit._sql.prove.scope import (
+    NOTHING,
+    Rests,
+    Scope,
+    every,
+    never_null_alone,
 )
 
 _WHOLE = frozenset({"integer", "natural", "number"})

@@ -18,22 +18,7 @@ from typing import Final, Literal, TypeAlias, cast
 
 import attrs
 
-from scorekit._sql.prove.arithmetic import Numbers
-from scorekit._sql.prove.normal import As
-from scorekit._sql.prove.order import TOUCHING, ZERO, Bound, Number, Order
-from scorekit._sql.prove.scalars import (
-    NOUGHT,
-    TRUE_BOOLEANS,
-    Apart,
-    Scalars,
-    bare,
-    in_order,
-    is_boolean,
-    is_literal,
-    number_of,
-)
-from scorekit._sql.prove.scope import NOTHING, Rests, Scope, every, never_null_alone
-from scorekit._sql.tree import (
+from scorekit._sql.meaning.tree import (
     FALSE,
     NULL,
     TRUE,
@@ -63,7 +48,22 @@ from scorekit._sql.tree import (
     rewritten,
     walk,
 )
-from scorekit._sql.tree import Literal as Constant
+from scorekit._sql.meaning.tree import Literal as Constant
+from scorekit._sql.prove.arithmetic import Numbers
+from scorekit._sql.prove.normal import As
+from scorekit._sql.prove.order import TOUCHING, ZERO, Bound, Number, Order
+from scorekit._sql.prove.scalars import (
+    NOUGHT,
+    TRUE_BOOLEANS,
+    Apart,
+    Scalars,
+    bare,
+    in_order,
+    is_boolean,
+    is_literal,
+    number_of,
+)
+from scorekit._sql.prove.scope import NOTHING, Rests, Scope, every, never_null_alone
 
 Mode: TypeAlias = Literal["value", "bool", "filter"]
 """What matters of a result: its value, its truth with NULL apart, or only whether it is true."""

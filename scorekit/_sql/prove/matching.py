@@ -7,20 +7,8 @@ from typing import Final, TypeAlias, TypeVar
 
 import attrs
 
-from scorekit._sql.kinds import LOOSE_TYPES, NUMBERS
-from scorekit._sql.prove.logic import not_true
-from scorekit._sql.prove.normal import Arm, FullJoin, LeftJoins, Sorted, is_open
-from scorekit._sql.prove.rule import (
-    Rows,
-    View,
-    aggregates_in,
-    of_groups,
-    uses,
-    without_tables,
-)
-from scorekit._sql.prove.scalars import as_shown
-from scorekit._sql.prove.scope import NOTHING, ExhaustedError, Rests, Steps
-from scorekit._sql.tree import (
+from scorekit._sql.databases.kinds import LOOSE_TYPES, NUMBERS
+from scorekit._sql.meaning.tree import (
     TRUE,
     Aggregate,
     Column,
@@ -45,6 +33,18 @@ from scorekit._sql.tree import (
     integer,
     replaced,
 )
+from scorekit._sql.prove.logic import not_true
+from scorekit._sql.prove.normal import Arm, FullJoin, LeftJoins, Sorted, is_open
+from scorekit._sql.prove.rule import (
+    Rows,
+    View,
+    aggregates_in,
+    of_groups,
+    uses,
+    without_tables,
+)
+from scorekit._sql.prove.scalars import as_shown
+from scorekit._sql.prove.scope import NOTHING, ExhaustedError, Rests, Steps
 
 _N = TypeVar("_N", bound=Node)
 

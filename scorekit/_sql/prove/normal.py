@@ -1,9 +1,9 @@
 """
 The normal form of a query: what the prover looks at.
 
-It is the tree of `scorekit._sql.tree` but for joins and orders.  Tables stand side by side, and
-optional sides beside what they belong to, so that neither order nor brackets are left.  What
-ORDER BY sorts by is among the outputs, so that whatever keeps the outputs keeps the order.
+It is the tree of `scorekit._sql.meaning.tree` but for joins and orders.  Tables stand side by
+side, and optional sides beside what they belong to, so that neither order nor brackets are left.
+What ORDER BY sorts by is among the outputs, so that whatever keeps the outputs keeps the order.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import TypeGuard, cast
 
 import attrs
 
-from scorekit._sql.tree import (
+from scorekit._sql.meaning.tree import (
     TRUE,
     Derived,
     Node,

@@ -12,13 +12,8 @@ from functools import cache
 from itertools import count
 from typing import Final, cast
 
-from scorekit._sql.prove.logic import Mode
-from scorekit._sql.prove.normal import Arm, Sorted
-from scorekit._sql.prove.rule import Rule, View
-from scorekit._sql.prove.rules import RULES, determined_keys, flat_joins, inlined
-from scorekit._sql.prove.scope import ExhaustedError, Scope, UnsupportedError
-from scorekit._sql.read import bare_columns
-from scorekit._sql.tree import (
+from scorekit._sql.meaning.read import bare_columns
+from scorekit._sql.meaning.tree import (
     And,
     Node,
     Not,
@@ -33,6 +28,11 @@ from scorekit._sql.tree import (
     Windowed,
     has_aggregate,
 )
+from scorekit._sql.prove.logic import Mode
+from scorekit._sql.prove.normal import Arm, Sorted
+from scorekit._sql.prove.rule import Rule, View
+from scorekit._sql.prove.rules import RULES, determined_keys, flat_joins, inlined
+from scorekit._sql.prove.scope import ExhaustedError, Scope, UnsupportedError
 
 _FIRST: Final = (inlined, determined_keys)
 """Rules after which no column may be neither grouped by nor aggregated."""

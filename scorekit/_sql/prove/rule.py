@@ -15,14 +15,8 @@ from typing import Any, Final, TypeVar
 
 import attrs
 
-from scorekit._sql.definitions import Reference
-from scorekit._sql.kinds import Column as Declared
-from scorekit._sql.prove.arithmetic import NOTHING_SUMMED
-from scorekit._sql.prove.dependencies import Determined, Relation, at_most_one
-from scorekit._sql.prove.logic import Mode
-from scorekit._sql.prove.normal import Arm, Sorted
-from scorekit._sql.prove.scope import NOTHING, Rests, Scope
-from scorekit._sql.tree import (
+from scorekit._sql.databases.kinds import Column as Declared
+from scorekit._sql.meaning.tree import (
     FALSE,
     NULL,
     Aggregate,
@@ -39,6 +33,12 @@ from scorekit._sql.tree import (
     defined_in,
     replaced,
 )
+from scorekit._sql.prove.arithmetic import NOTHING_SUMMED
+from scorekit._sql.prove.dependencies import Determined, Relation, at_most_one
+from scorekit._sql.prove.logic import Mode
+from scorekit._sql.prove.normal import Arm, Sorted
+from scorekit._sql.prove.scope import NOTHING, Rests, Scope
+from scorekit._sql.schema.definitions import Reference
 
 _N = TypeVar("_N", bound=Node)
 

@@ -15,55 +15,9 @@ from typing import Final, TypeVar
 
 import attrs
 
-from scorekit._sql.definitions import Reference
-from scorekit._sql.kinds import LOOSE_TYPES, NUMBERS
-from scorekit._sql.prove.dependencies import is_equation
-from scorekit._sql.prove.logic import negated, with_canonical_names
-from scorekit._sql.prove.normal import (
-    Arm,
-    As,
-    FullJoin,
-    LeftJoins,
-    Sorted,
-    exactly_one,
-    is_open,
-    unconverted,
-)
-from scorekit._sql.prove.rule import (
-    Rows,
-    Rule,
-    View,
-    aggregates_in,
-    aggregates_of,
-    and_where,
-    empty,
-    of_groups,
-    parts_of_groups,
-    rule,
-    uses,
-    with_aggregates,
-    without_tables,
-)
-from scorekit._sql.prove.scalars import against_number, in_order, is_boolean, is_literal
-from scorekit._sql.prove.scope import derived_in, never_null_alone
-from scorekit._sql.prove.texts import (
-    CUTS,
-    FOLDED,
-    ISO_MONTH,
-    ISO_START,
-    compared_part,
-    dated,
-    days_of,
-    holds_dates,
-    is_text,
-    looked_for,
-    month_of,
-    part_of_date,
-    text_of,
-    within,
-)
-from scorekit._sql.read import bare_columns
-from scorekit._sql.tree import (
+from scorekit._sql.databases.kinds import LOOSE_TYPES, NUMBERS
+from scorekit._sql.meaning.read import bare_columns
+from scorekit._sql.meaning.tree import (
     FALSE,
     NULL,
     RUNNING,
@@ -115,6 +69,52 @@ from scorekit._sql.tree import (
     sorted_nodes,
     walk,
 )
+from scorekit._sql.prove.dependencies import is_equation
+from scorekit._sql.prove.logic import negated, with_canonical_names
+from scorekit._sql.prove.normal import (
+    Arm,
+    As,
+    FullJoin,
+    LeftJoins,
+    Sorted,
+    exactly_one,
+    is_open,
+    unconverted,
+)
+from scorekit._sql.prove.rule import (
+    Rows,
+    Rule,
+    View,
+    aggregates_in,
+    aggregates_of,
+    and_where,
+    empty,
+    of_groups,
+    parts_of_groups,
+    rule,
+    uses,
+    with_aggregates,
+    without_tables,
+)
+from scorekit._sql.prove.scalars import against_number, in_order, is_boolean, is_literal
+from scorekit._sql.prove.scope import derived_in, never_null_alone
+from scorekit._sql.prove.texts import (
+    CUTS,
+    FOLDED,
+    ISO_MONTH,
+    ISO_START,
+    compared_part,
+    dated,
+    days_of,
+    holds_dates,
+    is_text,
+    looked_for,
+    month_of,
+    part_of_date,
+    text_of,
+    within,
+)
+from scorekit._sql.schema.definitions import Reference
 
 ONE: Final = integer(1)
 ZERO: Final = integer(0)

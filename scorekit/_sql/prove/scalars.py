@@ -15,11 +15,8 @@ from typing import Final, NamedTuple
 
 import attrs
 
-from scorekit._sql.kinds import LOOSE_TYPES, NUMBERS, UNCASED
-from scorekit._sql.prove.normal import As, unconverted
-from scorekit._sql.prove.order import Number
-from scorekit._sql.prove.scope import NOTHING, Rests, Scope, aggregate_of, is_count
-from scorekit._sql.tree import (
+from scorekit._sql.databases.kinds import LOOSE_TYPES, NUMBERS, UNCASED
+from scorekit._sql.meaning.tree import (
     NULL,
     Aggregate,
     Among,
@@ -46,6 +43,9 @@ from scorekit._sql.tree import (
     integer,
     sorted_nodes,
 )
+from scorekit._sql.prove.normal import As, unconverted
+from scorekit._sql.prove.order import Number
+from scorekit._sql.prove.scope import NOTHING, Rests, Scope, aggregate_of, is_count
 
 NOUGHT: Final = integer(0)
 """The node from which numbers are counted."""

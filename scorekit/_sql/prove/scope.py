@@ -8,10 +8,9 @@ from typing import Final, TypeAlias
 
 import attrs
 
-from scorekit._sql.catalog import Catalog
-from scorekit._sql.kinds import UNCASED
-from scorekit._sql.prove.normal import Arm, As
-from scorekit._sql.tree import (
+from scorekit._sql.databases.kinds import UNCASED
+from scorekit._sql.meaning.catalog import Catalog
+from scorekit._sql.meaning.tree import (
     TRUE,
     Aggregate,
     Column,
@@ -28,6 +27,7 @@ from scorekit._sql.tree import (
     Table,
     local_sources,
 )
+from scorekit._sql.prove.normal import Arm, As
 
 Rests: TypeAlias = frozenset[str]
 """What an answer rests on, in sentences; an answer that is no is None instead."""

@@ -9,28 +9,10 @@ import attrs
 from sqlglot import exp
 from sqlglot.serde import dump
 
-from scorekit._sql.catalog import Catalog
-from scorekit._sql.kinds import UNCASED
-from scorekit._sql.prove.dependencies import Relation
-from scorekit._sql.prove.logic import with_canonical_names
-from scorekit._sql.prove.matching import Matcher
-from scorekit._sql.prove.normal import Sorted, exactly_one
-from scorekit._sql.prove.rewriting import Rewriting
-from scorekit._sql.prove.rule import View, aggregates_of
-from scorekit._sql.prove.rules import as_distinct, looks_at
-from scorekit._sql.prove.scalars import in_order
-from scorekit._sql.prove.scope import (
-    NOTHING,
-    ExhaustedError,
-    Rests,
-    Scope,
-    Steps,
-    UnsupportedError,
-    every,
-)
-from scorekit._sql.read import CASE_MATTERS, Reading, UnreadError, is_settled, read_query
-from scorekit._sql.schema import SqlSchema
-from scorekit._sql.tree import (
+from scorekit._sql.databases.kinds import UNCASED
+from scorekit._sql.meaning.catalog import Catalog
+from scorekit._sql.meaning.read import CASE_MATTERS, Reading, UnreadError, is_settled, read_query
+from scorekit._sql.meaning.tree import (
     RUNNING,
     WHOLE,
     Aggregate,
@@ -54,7 +36,25 @@ from scorekit._sql.tree import (
     replaced,
     rewritten,
 )
-from scorekit._sql.tree import Literal as Constant
+from scorekit._sql.meaning.tree import Literal as Constant
+from scorekit._sql.prove.dependencies import Relation
+from scorekit._sql.prove.logic import with_canonical_names
+from scorekit._sql.prove.matching import Matcher
+from scorekit._sql.prove.normal import Sorted, exactly_one
+from scorekit._sql.prove.rewriting import Rewriting
+from scorekit._sql.prove.rule import View, aggregates_of
+from scorekit._sql.prove.rules import as_distinct, looks_at
+from scorekit._sql.prove.scalars import in_order
+from scorekit._sql.prove.scope import (
+    NOTHING,
+    ExhaustedError,
+    Rests,
+    Scope,
+    Steps,
+    UnsupportedError,
+    every,
+)
+from scorekit._sql.schema.tables import SqlSchema
 
 ROUNDING: Final = 1e-12
 """The least tolerance in which two ways to compute a fraction are taken to differ."""

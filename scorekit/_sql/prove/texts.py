@@ -11,10 +11,8 @@ import datetime as dt
 import re
 from typing import Final
 
-from scorekit._sql.kinds import LOOSE_TYPES
-from scorekit._sql.prove.rule import View
-from scorekit._sql.prove.scalars import against_number, number_of
-from scorekit._sql.tree import (
+from scorekit._sql.databases.kinds import LOOSE_TYPES
+from scorekit._sql.meaning.tree import (
     NULL,
     And,
     Cast,
@@ -25,6 +23,8 @@ from scorekit._sql.tree import (
     Not,
     Scalar,
 )
+from scorekit._sql.prove.rule import View
+from scorekit._sql.prove.scalars import against_number, number_of
 
 CUTS: Final = {
     (1, 4): "%Y", (1, 7): "%Y-%m", (1, 10): "%Y-%m-%d", (6, 2): "%m", (9, 2): "%d",

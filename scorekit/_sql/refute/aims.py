@@ -7,11 +7,11 @@ from typing import NamedTuple, TypeAlias
 
 from sqlglot import exp
 
-from scorekit._sql import tree
-from scorekit._sql.catalog import Catalog, catalog_of
-from scorekit._sql.kinds import Column
-from scorekit._sql.read import Names, read_names
-from scorekit._sql.tree import Query, Scalar
+from scorekit._sql.databases.kinds import Column
+from scorekit._sql.meaning import tree
+from scorekit._sql.meaning.catalog import Catalog, catalog_of
+from scorekit._sql.meaning.read import Names, read_names
+from scorekit._sql.meaning.tree import Query, Scalar
 
 Place: TypeAlias = tuple[int, str]
 """A column of one of the rows."""

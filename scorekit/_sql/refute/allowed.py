@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator, Sequence
 from math import prod
 from typing import Final, NamedTuple
 
+from scorekit._sql.meaning.rows import ResultRow
 from scorekit._sql.refute.sandbox import NoResultError
-from scorekit._sql.rows import ResultRow
 
 MAX_RESULTS: Final = 1_000
 """Results of a query that are listed one by one."""

@@ -5,7 +5,8 @@ from __future__ import annotations
 from itertools import chain, islice
 from typing import Final
 
-from scorekit._sql.kinds import NUMBERS
+from scorekit._sql.databases.kinds import NUMBERS
+from scorekit._sql.meaning.rows import ResultRow
 from scorekit._sql.refute.inference import TablesRead, linked_columns
 from scorekit._sql.refute.sandbox import (
     AT_LEAST,
@@ -19,7 +20,6 @@ from scorekit._sql.refute.sandbox import (
     QueryError,
 )
 from scorekit._sql.refute.search import Trial
-from scorekit._sql.rows import ResultRow
 
 NO_CHOICE: Final = "nothing in the query leaves a choice"
 _CHOOSING: Final = (ONLY, AT_LEAST, AT_MOST, OF_COPIES, UNTIED, JOINED)

@@ -11,7 +11,7 @@ from typing import Final, NamedTuple, TypeAlias, TypeVar
 import attrs
 from sqlglot import exp
 
-from scorekit._sql.kinds import CLOCK_TIMES, UUIDS, Column, fitted
+from scorekit._sql.databases.kinds import CLOCK_TIMES, UUIDS, Column, fitted
 from scorekit._sql.refute.aims import Aim, Place, aim
 from scorekit._sql.refute.hints import MAX_VALUES, Hints
 from scorekit._sql.refute.inference import Link, TablesRead, linked_columns

@@ -10,6 +10,7 @@ from typing import Any, Final, Literal, NamedTuple, TypeAlias, TypeGuard
 
 from sqlglot import exp
 
+from scorekit._sql.meaning.rows import ResultRow, plain
 from scorekit._sql.refute.databases import Maker
 from scorekit._sql.refute.expressions import UnfaithfulError
 from scorekit._sql.refute.faithful import Reading, asks_time, check_reasonable, check_stable
@@ -32,8 +33,7 @@ from scorekit._sql.refute.search import (
     shrunk,
 )
 from scorekit._sql.refute.statements import made, spellings
-from scorekit._sql.rows import ResultRow, plain
-from scorekit._sql.schema import SqlSchema
+from scorekit._sql.schema.tables import SqlSchema
 from scorekit.errors import one_line
 
 Engine: TypeAlias = Callable[[Sequence[str], str], Iterable[Sequence[object]]]

@@ -9,14 +9,14 @@ from typing import Final, cast
 
 from sqlglot import exp
 
-from scorekit._sql import computed
-from scorekit._sql.catalog import Catalog
-from scorekit._sql.computed import CODES
-from scorekit._sql.functions import CALLS, FUNCTIONS, Function, arity, meanings
-from scorekit._sql.kinds import NUMBERS, WHOLE, to_single
-from scorekit._sql.read import Names
+from scorekit._sql.databases import computed
+from scorekit._sql.databases.computed import CODES
+from scorekit._sql.databases.functions import CALLS, FUNCTIONS, Function, arity, meanings
+from scorekit._sql.databases.kinds import NUMBERS, WHOLE, to_single
+from scorekit._sql.meaning.catalog import Catalog
+from scorekit._sql.meaning.read import Names
+from scorekit._sql.meaning.tree import Column
 from scorekit._sql.refute.sandbox import APART, COMPUTED, JOINED, computed_name
-from scorekit._sql.tree import Column
 
 
 class UnfaithfulError(Exception):

@@ -8,8 +8,8 @@ from typing import Final, NamedTuple
 
 from sqlglot import exp
 
-from scorekit._sql.kinds import CLASSES, NUMBERS, UNCASED
-from scorekit._sql.read import UNFAMILIAR, Names
+from scorekit._sql.databases.kinds import CLASSES, NUMBERS, UNCASED
+from scorekit._sql.meaning.read import UNFAMILIAR, Names
 from scorekit._sql.refute.expressions import COMPARED, UnfaithfulError, is_text, kind_of, together
 from scorekit._sql.refute.sandbox import CLOCKS, COMPUTED, ZONES
 

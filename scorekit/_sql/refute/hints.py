@@ -12,8 +12,8 @@ from typing import Final, NamedTuple
 
 from sqlglot import exp
 
-from scorekit._sql.computed import NoValueError, add_time, as_date
-from scorekit._sql.kinds import LARGEST_INTEGER
+from scorekit._sql.databases.computed import NoValueError, add_time, as_date
+from scorekit._sql.databases.kinds import LARGEST_INTEGER
 from scorekit._sql.refute.faithful import asks_time
 from scorekit._sql.refute.sandbox import NOW_TEXT, Cell
 

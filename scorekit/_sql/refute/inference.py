@@ -8,15 +8,15 @@ from typing import Final, NamedTuple
 import attrs
 from sqlglot import exp
 
-from scorekit._sql import tree
-from scorekit._sql.catalog import Catalog
-from scorekit._sql.definitions import CheckRule, Reference, Unique
-from scorekit._sql.kinds import Column
-from scorekit._sql.read import read_names
+from scorekit._sql.databases.kinds import Column
+from scorekit._sql.meaning import tree
+from scorekit._sql.meaning.catalog import Catalog
+from scorekit._sql.meaning.read import read_names
 from scorekit._sql.refute.expressions import UnfaithfulError, kind_of, note_kinds
 from scorekit._sql.refute.hints import Hints
 from scorekit._sql.refute.runnable import cte_names, written_name
-from scorekit._sql.schema import SqlSchema
+from scorekit._sql.schema.definitions import CheckRule, Reference, Unique
+from scorekit._sql.schema.tables import SqlSchema
 
 MAX_TABLES: Final = 60
 """Tables of a database that is tried, those that foreign keys need among them."""

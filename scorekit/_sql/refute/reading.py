@@ -10,23 +10,23 @@ from typing import Final, NamedTuple
 import attrs
 from sqlglot import Token, TokenType, exp
 
-from scorekit._sql.alike import EVERYWHERE, DiffersError, is_alike
-from scorekit._sql.catalog import Catalog, normal_name, rules_of
-from scorekit._sql.dialects import has_all, unknown, versions
-from scorekit._sql.functions import VERSIONS, database_of
-from scorekit._sql.operands import faults_of, misfit
-from scorekit._sql.parsing import (
+from scorekit._sql.databases.dialects import has_all, unknown, versions
+from scorekit._sql.databases.functions import VERSIONS, database_of
+from scorekit._sql.meaning.catalog import Catalog, normal_name, rules_of
+from scorekit._sql.meaning.operands import faults_of, misfit
+from scorekit._sql.meaning.read import CASE_MATTERS, Reading, RefusedError, UnreadError, read_query
+from scorekit._sql.meaning.tree import Function, Node, OrderItem, rewritten
+from scorekit._sql.refute.expressions import UnfaithfulError
+from scorekit._sql.refute.runnable import affinity, affinity_of
+from scorekit._sql.schema.tables import SqlSchema
+from scorekit._sql.text.dialect_neutral import EVERYWHERE, DiffersError, is_alike
+from scorekit._sql.text.parsing import (
     MAX_WORDS,
     RETRIED_CHARS,
     is_explain,
     is_long,
     parse,
 )
-from scorekit._sql.read import CASE_MATTERS, Reading, RefusedError, UnreadError, read_query
-from scorekit._sql.refute.expressions import UnfaithfulError
-from scorekit._sql.refute.runnable import affinity, affinity_of
-from scorekit._sql.schema import SqlSchema
-from scorekit._sql.tree import Function, Node, OrderItem, rewritten
 from scorekit.errors import SqlError
 
 ORDINALS: Final = ("first", "second")

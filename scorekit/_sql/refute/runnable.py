@@ -10,11 +10,22 @@ import attrs
 from sqlglot import ErrorLevel, exp, parse_one
 from sqlglot.errors import SqlglotError
 
-from scorekit._sql.catalog import catalog_of
-from scorekit._sql.kinds import WHOLE
-from scorekit._sql.kinds import Column as Declared
-from scorekit._sql.parsing import quiet
-from scorekit._sql.read import Names, bare_columns, read_names
+from scorekit._sql.databases.kinds import WHOLE
+from scorekit._sql.databases.kinds import Column as Declared
+from scorekit._sql.meaning.catalog import catalog_of
+from scorekit._sql.meaning.read import Names, bare_columns, read_names
+from scorekit._sql.meaning.tree import (
+    Column,
+    Exists,
+    Literal,
+    Ordered,
+    Query,
+    Scalar,
+    Select,
+    free_sources,
+    integer,
+    local_sources,
+)
 from scorekit._sql.refute.expressions import (
     DESCRIBED,
     UnfaithfulError,
@@ -49,18 +60,7 @@ from scorekit._sql.refute.sandbox import (
     UNTIED,
     quoted,
 )
-from scorekit._sql.tree import (
-    Column,
-    Exists,
-    Literal,
-    Ordered,
-    Query,
-    Scalar,
-    Select,
-    free_sources,
-    integer,
-    local_sources,
-)
+from scorekit._sql.text.parsing import quiet
 
 
 class Runnable(NamedTuple):

@@ -8,9 +8,9 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, Final, NoReturn, Self, TypeAlias
 
-from scorekit._sql.computed import HELPERS, NoValueError
-from scorekit._sql.functions import FUNCTIONS as OF_DATABASES
-from scorekit._sql.rows import ResultRow
+from scorekit._sql.databases.computed import HELPERS, NoValueError
+from scorekit._sql.databases.functions import FUNCTIONS as OF_DATABASES
+from scorekit._sql.meaning.rows import ResultRow
 
 Cell: TypeAlias = int | float | str | bytes | None
 Database: TypeAlias = Mapping[str, Sequence[tuple[Cell, ...]]]

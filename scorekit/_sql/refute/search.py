@@ -12,8 +12,8 @@ from typing import Final, Literal, NamedTuple, TypeAlias
 
 from sqlglot import exp
 
-from scorekit._sql.definitions import CheckRule
-from scorekit._sql.kinds import UNCASED, WHOLE, Column
+from scorekit._sql.databases.kinds import UNCASED, WHOLE, Column
+from scorekit._sql.meaning.rows import ResultRow, same_bag
 from scorekit._sql.refute.allowed import MAX_RESULTS, Allowed, kept
 from scorekit._sql.refute.databases import Maker, linked
 from scorekit._sql.refute.expressions import DESCRIBED, UnfaithfulError, is_text
@@ -43,8 +43,8 @@ from scorekit._sql.refute.sandbox import (
     Sandbox,
 )
 from scorekit._sql.refute.statements import AFFINITY, made, spellings
-from scorekit._sql.rows import ResultRow, same_bag
-from scorekit._sql.schema import SqlSchema
+from scorekit._sql.schema.definitions import CheckRule
+from scorekit._sql.schema.tables import SqlSchema
 
 MAX_WORK: Final = 1_000_000
 """Instructions of SQLite that one reading of a pair may take in all."""

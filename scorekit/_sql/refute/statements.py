@@ -8,7 +8,7 @@ from typing import Final
 
 from sqlglot import exp
 
-from scorekit._sql.kinds import Column
+from scorekit._sql.databases.kinds import Column
 from scorekit._sql.refute.sandbox import Cell
 
 AFFINITY: Final = {

@@ -1,0 +1,1 @@
+"""What is tried: random and written SQL, schemas, services that misbehave; no verdicts."""

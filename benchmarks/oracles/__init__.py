@@ -1,0 +1,1 @@
+"""What must agree with scorekit: databases, interpreters and other libraries."""

@@ -1,0 +1,1 @@
+"""What scorekit costs, beside others and as the data grow."""

