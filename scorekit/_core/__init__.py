@@ -1,0 +1,7 @@
+"""
+What every room uses: checks of arguments, columns, texts, sums.
+
+In goes what a caller passes.  Out comes the checked value, or an error in the one message form.
+
+Read `checks.py` first, then `columns.py`.
+"""

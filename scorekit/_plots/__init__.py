@@ -1,6 +1,7 @@
 """
-What all figures share: axes of one look, and names that stand where there is room.
+How pictures look, and where the names in them stand; the pictures are in `scorekit.plots`.
 
-In go axes or none, colors and texts; out come the axes with marks on them, for `scorekit.plots`,
-which knows the results.  Read `canvas.py` first, then `labels.py`.
+In go axes, values and names.  Out come axes on which no label covers another.
+
+Read `canvas.py` first, then `labels.py`.
 """

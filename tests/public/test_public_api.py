@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import doctest
 import inspect
 import pydoc
@@ -17,11 +18,13 @@ import attrs
 import pytest
 from drawn_results import results
 from record_types import RECORDS
+from test_records_public import MADE
 
 import scorekit
 from scorekit import SqlCaseScore, SqlReport
 from scorekit._cases.metrics import OTHER_METRICS
 from scorekit.cases import METRICS
+from scorekit.errors import InputError
 from scorekit.records import FrozenMapping, MetricResult
 
 PUBLIC = {name: getattr(scorekit, name) for name in scorekit.__all__}
@@ -199,6 +202,31 @@ def _found(files: str, pattern: str) -> bool:
     return any(re.search(pattern, text, re.MULTILINE) for text in texts)
 
 
+def _is_drawn(record: Any) -> bool:
+    """Say whether tests can draw records of a class."""
+    try:
+        return results(record) is not NotImplemented
+    except InputError:
+        return False
+
+
+def test_no_module_has_the_name_of_what_is_in_it() -> None:
+    """The module would hide its function, and every sweep would leave that out in silence."""
+    topics = {path.stem for path in ROOT.glob("[!_]*.py")}
+    hidden = sorted(topics & {*scorekit.__all__})
+    assert not hidden, f"name the module of {', '.join(hidden)} after its topic, as coding.py is"
+
+
+@pytest.mark.parametrize("room", sorted({path.parent for path in ROOT.glob("_*/**/__init__.py")}))
+def test_each_room_has_a_front_page(room: Path) -> None:
+    """Whoever opens a folder reads what goes in and out, and which files to read first."""
+    doc = ast.get_docstring(ast.parse((room / "__init__.py").read_text(encoding="utf-8"))) or ""
+    page = f"{room.relative_to(ROOT.parent)}/__init__.py needs a docstring"
+    assert "Read `" in doc, f"{page} that says what the room is for and `Read `file.py` first`"
+    named = re.findall(r"`([\w/]+\.py)`", doc)
+    assert [one for one in named if not (room / one).is_file()] == [], page
+
+
 @pytest.mark.parametrize(
     "name", sorted({*METRICS, *(name for name in FUNCTIONS if _camel(name) in RECORDS)})
 )
@@ -208,7 +236,8 @@ def test_no_step_of_adding_a_metric_is_forgotten(name: str) -> None:
     done = {
         "a function that scorekit/__init__.py lists": inspect.isfunction(function),
         "a record that scorekit/__init__.py lists": inspect.isclass(record),
-        "a strategy in tests/support/drawn_results.py": results(record) is not NotImplemented,
+        "a strategy in RESULTS of tests/support/drawn_results.py": _is_drawn(record),
+        "a record in MADE of tests/public/test_records_public.py": record in {*map(type, MADE)},
         "its module on a page of docs/api": _found(
             "docs/api/*.md",
             rf"{{topics}}.*\b{getattr(function, '__module__', '').rpartition('.')[2]}\b",
@@ -219,7 +248,7 @@ def test_no_step_of_adding_a_metric_is_forgotten(name: str) -> None:
         "a page of docs/": _found("docs/*.md", rf"\b{name}\b"),
         "a row in docs/functions.md": _found("docs/functions.md", rf"^\|.*`{name}`"),
         "an entry in CHANGELOG.md": _found("CHANGELOG.md", rf"`{name}\(\)`"),
-        "a file of tests": _found("tests/test_*.py", rf"\b{name}\("),
+        "a file of tests": _found("tests/**/test_*.py", rf"\b{name}\("),
     }
     if name in METRICS:
         done["a field of SqlCaseScore"] = hasattr(SqlCaseScore, name)
