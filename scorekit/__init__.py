@@ -8,7 +8,6 @@ first used, so that ``import scorekit`` costs no more than attrs.
 from __future__ import annotations
 
 import logging
-import sys
 from collections.abc import Callable
 from importlib import import_module
 
@@ -90,12 +89,14 @@ logging.getLogger(__name__).addHandler(logging.NullHandler())  # quiet until a u
 
 
 def __getattr__(name: str) -> object:
+    from scorekit._core import near
+
     if name == "strategies":  # not in __all__: importing * must not need Hypothesis
         return import_module(f"{__name__}.strategies")
     if name not in _HOME:
-        message = f"module {__name__!r} has no attribute {name!r}"
-        raise AttributeError(message, name=name, obj=sys.modules[__name__])  # "Did you mean"
-    value = getattr(import_module(_HOME[name]), name)
+        message = near.missing_name(name, __all__)
+        raise AttributeError(message, name=name)
+    value = near.at_the_door(getattr(import_module(_HOME[name]), name))
     globals()[name] = value
     if _on_load is not None:
         _on_load()

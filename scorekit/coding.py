@@ -32,7 +32,6 @@ from scorekit._core.columns import (
     check_same_order,
     column,
     name_of,
-    takes_columns,
 )
 from scorekit._core.text import as_decimal
 from scorekit._sheet.values import counted
@@ -178,7 +177,6 @@ def _outcome(passed: Any, failed: int) -> tuple[int, int]:
     return int(passed), failed if passed else max(failed, 1)
 
 
-@takes_columns
 def code_scores_from_columns(
     *,
     compiled: Iterable[bool] | bool,
@@ -312,6 +310,10 @@ class CodeSample(Record):
     latency_seconds: float | None = None
     input_tokens: int | None = None
     output_tokens: int | None = None
+    cache_read_tokens: int | None = None
+    """Tokens read from a prompt cache, beside the *input_tokens*, as in `token_cost`."""
+    cache_write_tokens: int | None = None
+    """Tokens written to one."""
 
     def __attrs_post_init__(self) -> None:
         """Check every field under its own name; store it as the builtin of its annotation."""

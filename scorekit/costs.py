@@ -27,7 +27,6 @@ from scorekit._core.columns import (
     paired_columns,
     refuse_unknown,
     split_missing,
-    takes_columns,
 )
 from scorekit._core.sums import exact_fraction, exact_mean
 from scorekit._core.tails import ROUNDING, trouble
@@ -150,7 +149,6 @@ class CostOfPass(Record):
         return f"{cost} ({shown_level}{runs})"
 
 
-@takes_columns
 def cost_of_pass_from_columns(
     *,
     cost_usd: Iterable[float],

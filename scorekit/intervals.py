@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_right
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from functools import lru_cache
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Literal, get_args
@@ -97,6 +97,10 @@ class Interval(Record):
             check_text("note", self.note)
         if self.low > self.high:
             refuse("high", f"a number >= low = {self.low}", self.high)
+
+    def __iter__(self) -> Iterator[float]:
+        """Iterate over both ends: ``low, high = interval``."""
+        return iter((self.low, self.high))
 
     def _line(self) -> str:
         note = "" if self.note is None else f" ({self.note})"

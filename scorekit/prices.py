@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import attrs
 
-from scorekit._core.checks import check_bounded_count, check_instance, check_number, store
+from scorekit._core.checks import (
+    check_bounded_count,
+    check_instance,
+    check_number,
+    check_text,
+    store,
+)
 from scorekit._core.text import as_decimal
 from scorekit.errors import refuse
 from scorekit.records import FrozenMapping, Record
@@ -21,7 +29,8 @@ class ModelPrice(Record):
     Raises:
         InputError: If a price is negative or not finite, or only one of *long_prompt_tokens* and
             *long_prompt_price* is given.
-        TypeError: If a price is not a number, or *long_prompt_price* no `ModelPrice`.
+        TypeError: If a price is not a number, *long_prompt_price* no `ModelPrice`, or *source* not
+            a string.
 
     Examples:
         >>> price = ModelPrice(input_usd_per_million=3.0, output_usd_per_million=15.0)
@@ -34,23 +43,38 @@ class ModelPrice(Record):
     """
 
     input_usd_per_million: float
-    """USD for a million input tokens."""
+    """USD for a million input tokens that were neither read from nor written to a cache."""
     output_usd_per_million: float
     """USD for a million output tokens."""
     long_prompt_tokens: int | None = None
     """Input tokens above which *long_prompt_price* holds, for all tokens."""
     long_prompt_price: ModelPrice | None = None
+    cache_read_usd_per_million: float | None = None
+    """USD for a million tokens read from a prompt cache; None, as the next, where it is not known,
+    and such tokens are refused."""
+    cache_write_usd_per_million: float | None = None
+    """USD for a million tokens written to a prompt cache."""
+    source: str | None = None
+    """Who states these prices, and of when they are."""
 
     def __attrs_post_init__(self) -> None:
         """Check the prices."""
         for name in ("input_usd_per_million", "output_usd_per_million"):
             store(self, name, check_number(name, getattr(self, name), 0.0))
+        for name in ("cache_read_usd_per_million", "cache_write_usd_per_million"):
+            if (value := getattr(self, name)) is not None:
+                store(self, name, check_number(name, value, 0.0))
+        if self.source is not None:
+            check_text("source", self.source)
         if self.long_prompt_price is not None:
             check_instance("long_prompt_price", self.long_prompt_price, ModelPrice)
             check_bounded_count("long_prompt_tokens", self.long_prompt_tokens)
         elif self.long_prompt_tokens is not None:
             refuse("long_prompt_price", "given with long_prompt_tokens", None)
 
+
+_LISTED = "Anthropic's list price, October 2026"
+_DOCUMENTED = "documented by ProjectScylla, without a date"
 
 PRICES = FrozenMapping(
     {
@@ -59,51 +83,101 @@ PRICES = FrozenMapping(
             output_usd_per_million=0.5,
             long_prompt_tokens=100_000,
             long_prompt_price=ModelPrice(input_usd_per_million=0.5, output_usd_per_million=2.5),
+            source=_LISTED,
         ),
-        "claude-sonnet-5-5": ModelPrice(input_usd_per_million=2.0, output_usd_per_million=10.0),
-        "claude-opus-5-5": ModelPrice(input_usd_per_million=4.0, output_usd_per_million=20.0),
-        "claude-opus-4-5": ModelPrice(input_usd_per_million=15.0, output_usd_per_million=75.0),
-        "claude-sonnet-4": ModelPrice(input_usd_per_million=3.0, output_usd_per_million=15.0),
-        "gpt-4o": ModelPrice(input_usd_per_million=5.0, output_usd_per_million=15.0),
+        "claude-sonnet-5-5": ModelPrice(
+            input_usd_per_million=2.0, output_usd_per_million=10.0, source=_LISTED
+        ),
+        "claude-opus-5-5": ModelPrice(
+            input_usd_per_million=4.0, output_usd_per_million=20.0, source=_LISTED
+        ),
+        "claude-opus-4-5": ModelPrice(
+            input_usd_per_million=15.0, output_usd_per_million=75.0, source=_DOCUMENTED
+        ),
+        "claude-sonnet-4": ModelPrice(
+            input_usd_per_million=3.0, output_usd_per_million=15.0, source=_DOCUMENTED
+        ),
+        "gpt-4o": ModelPrice(
+            input_usd_per_million=5.0, output_usd_per_million=15.0, source=_DOCUMENTED
+        ),
     }
 )
 """
-Claude 5.5 at the list prices of October 2026, and the others as ProjectScylla documents them.
-Vendors change their prices, so pass your own.
+Prices as their *source* states them, which need not be what you are charged: the 15 and 75 USD of
+Claude Opus 4.5 are three times those of a log of runs. Pass your own `ModelPrice`, and those of
+tokens in a prompt cache, which these do not have.
 """
 
 
-def token_cost(*, input_tokens: int, output_tokens: int, price: ModelPrice) -> float:
+def token_cost(
+    *,
+    input_tokens: int,
+    output_tokens: int,
+    price: ModelPrice,
+    cache_read_tokens: int = 0,
+    cache_write_tokens: int = 0,
+) -> float:
     """
     Return the cost of the tokens of a run at a model's price.
 
-    The prices count as they are written in decimal, and the result is rounded once.
+    The prices count as they are written in decimal, and the result is rounded once. The three
+    counts of input are disjoint, as Anthropic's logs have them, and their sum is the length of the
+    prompt. Where a log counts cached tokens among its input, as OpenAI's do, subtract them.
 
     Args:
-        input_tokens: Tokens sent (count, at most 2**53).
+        input_tokens: Tokens sent that were neither read from nor written to a cache (count, at
+            most 2**53).
         output_tokens: Tokens received (count, at most 2**53).
         price: The model's price, one of `PRICES` or your own.
+        cache_read_tokens: Tokens sent that were read from a prompt cache.
+        cache_write_tokens: Tokens sent that were written to one.
 
     Returns:
         The cost in USD, not rounded to cents.
 
     Raises:
-        InputError: If a count is negative or above 2**53, or the cost too large for a float.
+        InputError: If a count is negative or above 2**53, the cost too large for a float, or
+            tokens of a cache are given and *price* has no price for them.
         TypeError: If a count is not an integer or *price* is not a `ModelPrice`.
 
     Examples:
         >>> token_cost(input_tokens=12_000, output_tokens=800, price=PRICES["claude-sonnet-4"])
         0.048
+        >>> own = ModelPrice(
+        ...     input_usd_per_million=1,
+        ...     output_usd_per_million=5,
+        ...     cache_read_usd_per_million=0.1,
+        ...     cache_write_usd_per_million=1.25,
+        ... )
+        >>> token_cost(
+        ...     input_tokens=17,
+        ...     output_tokens=598,
+        ...     cache_read_tokens=121_462,
+        ...     cache_write_tokens=14_017,
+        ...     price=own,
+        ... )
+        0.03267445
         >>> token_cost(input_tokens=-1, output_tokens=800, price=PRICES["claude-sonnet-4"])
         Traceback (most recent call last):
         ...
         scorekit.errors.InputError: input_tokens must be an integer >= 0, got -1
     """
-    n_in = check_bounded_count("input_tokens", input_tokens)
-    n_out = check_bounded_count("output_tokens", output_tokens)
+    counts = {
+        "input": check_bounded_count("input_tokens", input_tokens),
+        "output": check_bounded_count("output_tokens", output_tokens),
+        "cache_read": check_bounded_count("cache_read_tokens", cache_read_tokens),
+        "cache_write": check_bounded_count("cache_write_tokens", cache_write_tokens),
+    }
     check_instance("price", price, ModelPrice)
-    while price.long_prompt_price is not None and n_in > (price.long_prompt_tokens or 0):
+    n_prompt = sum(counts.values()) - counts["output"]
+    while price.long_prompt_price is not None and n_prompt > (price.long_prompt_tokens or 0):
         price = price.long_prompt_price
-    cost = n_in * as_decimal(price.input_usd_per_million)
-    cost += n_out * as_decimal(price.output_usd_per_million)
+    cost = Fraction()
+    for kind, count in counts.items():
+        name = f"{kind}_usd_per_million"
+        usd: float | None = getattr(price, name)
+        if usd is None and count:
+            domain = f"given for {count} {kind}_tokens (ModelPrice(..., {name}=...))"
+            refuse(f"{name} of price", domain, None)
+        cost += count * as_decimal(usd or 0.0)
     return check_number("token_cost", cost / TOKENS_PER_PRICE, 0.0)

@@ -15,6 +15,7 @@ from enum import Enum
 from functools import cache
 from itertools import islice
 from typing import (
+    TYPE_CHECKING,
     Any,
     ClassVar,
     Generic,
@@ -35,6 +36,7 @@ from typing import (
 import attrs
 
 from scorekit._core.docs import FieldDoc
+from scorekit._core.near import missing_attribute
 from scorekit._sheet.model import Sheet, Table, by_fields, line_of, row_of
 from scorekit.errors import InputError, one_line, refuse, shortened, shown
 
@@ -114,6 +116,9 @@ class Shown:
     """What a sheet describes, as text, Markdown and HTML."""
 
     __slots__ = ()
+
+    if not TYPE_CHECKING:  # type checkers find a missing attribute
+        __getattr__ = missing_attribute
 
     def to_text(self, *, all: bool = False) -> str:  # noqa: A002 - the plainest word
         """

@@ -19,7 +19,6 @@ from scorekit._core.checks import (
     check_instance,
     check_number,
 )
-from scorekit._core.columns import takes_columns
 from scorekit._core.sums import distinct, exact_mean, exact_means, exact_sum, mean_rounded_once
 from scorekit._reports.samples import Samples, from_columns, from_records
 from scorekit._reports.table import CaseColumns
@@ -65,6 +64,9 @@ from scorekit.summary import check_quantiles, describe
 
 Counts: TypeAlias = NDArray[np.int64]
 Floats: TypeAlias = NDArray[np.float64]
+
+TOKENS = "input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens"
+"""The counts of tokens of a sample."""
 
 QUANTILES = (0.5, 0.95)
 """Shares that cost and latency are commonly described by."""
@@ -172,6 +174,8 @@ class ModelStatistics(Record):
     """Mean over the attempts whose latency was measured."""
     total_input_tokens: int | None
     total_output_tokens: int | None
+    total_cache_read_tokens: int | None = None
+    total_cache_write_tokens: int | None = None
     n_samples: int
     n_cases: int
     intervals: FrozenMapping[str, Interval]
@@ -181,8 +185,8 @@ class ModelStatistics(Record):
     quantiles: FrozenMapping[str, FrozenMapping[float, float]] = attrs.field(
         factory=FrozenMapping[str, FrozenMapping[float, float]]
     )
-    """Quantiles over the attempts, by share, of ``"cost_usd"``, ``"latency_seconds"``,
-    ``"input_tokens"`` and ``"output_tokens"`` where they were measured."""
+    """Quantiles over the attempts, by share, of ``"cost_usd"``, ``"latency_seconds"`` and each
+    kind of tokens, such as ``"input_tokens"``, where they were measured."""
     only_flags: bool = False
     """As in `CodeReport`: the scores beside pass@k say nothing else then, and are not shown."""
     n_unknown: int = 0
@@ -547,10 +551,7 @@ def report_on(
         "cost_usd": runs.parts(every.cost_usd),
         "latency_seconds": runs.parts(every.latency_seconds),
     }
-    tokens = {
-        "input_tokens": runs.parts(every.input_tokens),
-        "output_tokens": runs.parts(every.output_tokens),
-    }
+    tokens = {name: runs.parts(getattr(every, name)) for name in TOKENS}
     task_of = runs.parts(every.task)
     n_unknown = runs.counts(unknown)
     n_given: list[int] = np.bincount(every.model_of, minlength=len(every.models)).tolist()
@@ -591,8 +592,7 @@ def report_on(
         "total_cost_usd": map(_total_cost, measured["cost_usd"]),
         "mean_cost_usd": map(_mean_measured, measured["cost_usd"]),
         "mean_latency_seconds": map(_mean_measured, measured["latency_seconds"]),
-        "total_input_tokens": map(_total, tokens["input_tokens"]),
-        "total_output_tokens": map(_total, tokens["output_tokens"]),
+        **{f"total_{name}": map(_total, parts) for name, parts in tokens.items()},
         "n_samples": (runs.sizes - n_unknown).tolist(),
         "n_unknown": n_unknown.tolist(),
         "n_cases": tasks.sizes.tolist(),
@@ -873,7 +873,6 @@ def code_report(
     )
 
 
-@takes_columns
 def code_report_from_columns(
     *,
     case_id: Iterable[str | int] | None = None,
@@ -886,6 +885,8 @@ def code_report_from_columns(
     latency_seconds: OneOrMany[float | None] = None,
     input_tokens: OneOrMany[int | None] = None,
     output_tokens: OneOrMany[int | None] = None,
+    cache_read_tokens: OneOrMany[int | None] = None,
+    cache_write_tokens: OneOrMany[int | None] = None,
     attempt: OneOrMany[Hashable] | None = None,
     k: int | Iterable[int] = 1,
     insufficient: Insufficient = "raise",
@@ -914,6 +915,8 @@ def code_report_from_columns(
         latency_seconds: Time each took, ``>= 0``.
         input_tokens: Tokens read (counts).
         output_tokens: Tokens written (counts).
+        cache_read_tokens: Tokens read from a prompt cache, beside *input_tokens*.
+        cache_write_tokens: Tokens written to one.
         attempt: Distinguishes the attempts of a model at a case, such as an epoch or a seed, so
             that a row which comes twice is refused; None if rows are known to differ.
         k: As for `code_report`.
@@ -961,6 +964,8 @@ def code_report_from_columns(
             "latency_seconds": latency_seconds,
             "input_tokens": input_tokens,
             "output_tokens": output_tokens,
+            "cache_read_tokens": cache_read_tokens,
+            "cache_write_tokens": cache_write_tokens,
             "attempt": attempt,
         }
     )

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from statistics import pvariance
-from typing import Any, get_args
+from typing import Any, Required, TypedDict, Unpack, get_args, overload
 
 import attrs
 import numpy as np
@@ -27,7 +27,9 @@ from scorekit._core.checks import (
 )
 from scorekit._core.columns import (
     NOBODY_KNOWS,
+    as_builtins,
     as_long,
+    check_count_column,
     check_flag_column,
     check_id,
     check_number_column,
@@ -35,8 +37,8 @@ from scorekit._core.columns import (
     column,
     name_of,
     names_of,
+    numbered_ids,
     split_missing,
-    takes_columns,
 )
 from scorekit._core.sums import mean_rounded_once
 from scorekit._core.text import as_decimal
@@ -55,6 +57,7 @@ from scorekit.costs import (
 )
 from scorekit.errors import InputError, one_line, refuse, shown
 from scorekit.intervals import Interval, Weighting, group_means, interval_around, interval_of_mean
+from scorekit.prices import ModelPrice, token_cost
 from scorekit.records import FrozenMapping, Record, TableRecord, listing
 from scorekit.summary import (
     LetterGrade,
@@ -143,7 +146,37 @@ def _check_rate(name: str, value: Any) -> float:
     return check_number(name, rate, 0.0, 1.0)
 
 
-@takes_columns
+class _Measured(TypedDict, total=False):
+    """What a table of runs may hold, for signatures."""
+
+    cost_usd: Iterable[float | None] | float | None
+    duration_seconds: Iterable[float | None] | float | None
+    task_id: Iterable[str | int] | None
+    input_tokens: Iterable[int | None] | None
+    output_tokens: Iterable[int | None] | None
+    cache_read_tokens: Iterable[int | None] | None
+    cache_write_tokens: Iterable[int | None] | None
+    price: ModelPrice | Iterable[ModelPrice] | None
+
+
+class _Outcomes(_Measured):
+    """What every table of runs holds."""
+
+    run_id: Required[Iterable[str | int]]
+    passed: Required[Iterable[bool] | bool]
+    impl_rate: Required[Iterable[float] | float]
+
+
+@overload
+def runs_from_columns(*, tier: None = None, **columns: Unpack[_Outcomes]) -> tuple[Run, ...]: ...
+
+
+@overload
+def runs_from_columns(
+    *, tier: Iterable[str | int], **columns: Unpack[_Outcomes]
+) -> FrozenMapping[str, tuple[Run, ...]]: ...
+
+
 def runs_from_columns(
     *,
     run_id: Iterable[str | int],
@@ -152,7 +185,13 @@ def runs_from_columns(
     cost_usd: Iterable[float | None] | float | None = None,
     duration_seconds: Iterable[float | None] | float | None = None,
     task_id: Iterable[str | int] | None = None,
-) -> tuple[Run, ...]:
+    tier: Iterable[str | int] | None = None,
+    input_tokens: Iterable[int | None] | None = None,
+    output_tokens: Iterable[int | None] | None = None,
+    cache_read_tokens: Iterable[int | None] | None = None,
+    cache_write_tokens: Iterable[int | None] | None = None,
+    price: ModelPrice | Iterable[ModelPrice] | None = None,
+) -> tuple[Run, ...] | FrozenMapping[str, tuple[Run, ...]]:
     """
     Make a `Run` of each row of a table, for `tier_statistics`.
 
@@ -170,13 +209,23 @@ def runs_from_columns(
         task_id: The task of each, where tasks were run several times; None where no run names
             its task. Tiers are compared over equal names, so a name must be the same task in all
             tiers: where each tier numbers its own, put the tier in front, ``"T1/00"``.
+        tier: The tier of each, to have a mapping from tier to its runs.
+        input_tokens: Tokens of each, of which costs are computed instead of *cost_usd*, as by
+            `token_cost`: those of its input that were neither read from nor written to a cache.
+            A run of which one of these columns has a missing entry has no cost.
+        output_tokens: Tokens that each received.
+        cache_read_tokens: Tokens that each read from a prompt cache; None for none.
+        cache_write_tokens: Tokens that each wrote to one; None for none.
+        price: Of the tokens, for all runs or one for each, such as
+            ``[PRICES[model] for model in table["model"]]``.
 
     Returns:
-        The runs, in the order of the rows.
+        The runs, in the order of the rows; with *tier* a mapping from each to its runs.
 
     Raises:
         InputError: If the columns differ in length or are empty, an entry is missing or out of
-            range, or two names differ only in that one is an integer.
+            range, two names differ only in that one is an integer, tokens come without *price* or
+            beside *cost_usd*, or *price* has no price for tokens of a cache.
         TypeError: If an entry has the wrong type.
 
     Examples:
@@ -189,6 +238,18 @@ def runs_from_columns(
         ... )
         >>> tier_statistics("T1", runs).cost_of_pass
         1.0
+        >>> price = ModelPrice(input_usd_per_million=3, output_usd_per_million=15)
+        >>> by_tier = runs_from_columns(
+        ...     run_id=[1, 2],
+        ...     tier=["T0", "T1"],
+        ...     passed=[True, False],
+        ...     impl_rate=[0.9, 0.4],
+        ...     input_tokens=[12_000, 20_000],
+        ...     output_tokens=[800, 900],
+        ...     price=price,
+        ... )
+        >>> [(tier, run.cost_usd) for tier, runs in by_tier.items() for run in runs]
+        [('T0', 0.048), ('T1', 0.0735)]
         >>> runs_from_columns(
         ...     run_id=[1], passed=[True], impl_rate=[None], cost_usd=0.5, duration_seconds=9
         ... )
@@ -197,6 +258,16 @@ def runs_from_columns(
         TypeError: impl_rate[0] must be a number in [0, 1] (not judged: pass passed instead, or leave the run out), got None
     """  # noqa: E501 - a message is one line
     ids = names_of("run_id", run_id)
+    tokens = {
+        "input_tokens": input_tokens,
+        "output_tokens": output_tokens,
+        "cache_read_tokens": cache_read_tokens,
+        "cache_write_tokens": cache_write_tokens,
+    }
+    if price is not None or any(column is not None for column in tokens.values()):
+        if cost_usd is not None:
+            refuse("cost_usd", "None where tokens are given", cost_usd)
+        cost_usd = _token_costs(tokens, price, run_id, len(ids))
     given = {
         "passed": passed,
         "impl_rate": impl_rate,
@@ -223,7 +294,55 @@ def runs_from_columns(
     for name, entries in columns.items():
         check_same_length(name, len(entries), "run_id", len(ids))
     rows = zip(*columns.values(), strict=True)
-    return tuple(Run(**dict(zip(columns, row, strict=True))) for row in rows)
+    runs = tuple(Run(**dict(zip(columns, row, strict=True))) for row in rows)
+    if tier is None:
+        return runs
+    check_same_order("run_id", run_id, "tier", tier)
+    return _by_tier(tier, runs)
+
+
+def _by_tier(tier: object, runs: Sequence[Run]) -> FrozenMapping[str, tuple[Run, ...]]:
+    tiers, tier_of = numbered_ids("tier", tier)
+    check_same_length("tier", tier_of.size, "run_id", len(runs))
+    own: list[list[Run]] = [[] for _ in tiers]
+    for place, run in zip(tier_of.tolist(), runs, strict=True):
+        own[place].append(run)
+    return FrozenMapping(dict(zip(tiers, map(tuple, own), strict=True)))
+
+
+def _token_costs(
+    tokens: Mapping[str, Iterable[int | None] | None],
+    price: ModelPrice | Iterable[ModelPrice] | None,
+    run_id: object,
+    n_runs: int,
+) -> list[float | None]:
+    """Return what the tokens of each run cost, None where some were not counted."""
+    if price is None:
+        refuse("price", "a ModelPrice, or one for each run, where tokens are given", price)
+    prices = (
+        (price,) * n_runs
+        if isinstance(price, ModelPrice)
+        else check_records("price", as_builtins(price), ModelPrice)
+    )
+    check_same_length("price", len(prices), "run_id", n_runs)
+    unknown = np.zeros(n_runs, np.bool_)
+    counts: dict[str, list[int]] = {}
+    for name, values in tokens.items():
+        if values is None:
+            if not name.startswith("cache"):
+                refuse(name, "a column, as price is given", None)
+            counts[name] = [0] * n_runs
+            continue
+        check_same_order("run_id", run_id, name, values)
+        filled, missing = split_missing(name, values)
+        check_same_length(name, filled.size, "run_id", n_runs)
+        unknown |= missing
+        counts[name] = check_count_column(name, filled).tolist()
+    rows = zip(*counts.values(), prices, unknown.tolist(), strict=True)
+    names = (*counts, "price")
+    return [
+        None if lost else token_cost(**dict(zip(names, row, strict=True))) for *row, lost in rows
+    ]
 
 
 def _measured(name: str, values: object) -> list[float | None]:

@@ -17,6 +17,7 @@ from uuid import UUID
 import attrs
 
 import scorekit
+from scorekit._core.near import missing_name
 from scorekit._strategies.fields import AMOUNTS, COUNTS, TEXTS, UNIT, records
 from scorekit._strategies.queries import SHOP, Schema, sql_queries, sql_schemas, st
 from scorekit.calibration import DEFAULT_NOMINAL
@@ -382,6 +383,10 @@ def for_type(kind: Any) -> Any:
             "(st.builds(function, ...))"
         )
     return NotImplemented
+
+
+def __getattr__(name: str) -> object:
+    raise AttributeError(missing_name(name, __all__, __name__), name=name)
 
 
 def __dir__() -> list[str]:

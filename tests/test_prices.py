@@ -18,6 +18,10 @@ from scorekit.prices import PRICES, ModelPrice, token_cost
 def test_prices_are_those_of_the_source() -> None:
     """These three are quoted in the cost of a pass; Claude 5.5 stands beside them."""
     quoted = {name: price for name, price in PRICES.items() if "5-5" not in name}
+    assert {one.source for one in quoted.values()} == {
+        "documented by ProjectScylla, without a date"
+    }
+    assert all(one.source for one in PRICES.values())
     assert {name: attrs.astuple(price)[:2] for name, price in quoted.items()} == {
         "claude-opus-4-5": (15.0, 75.0),
         "claude-sonnet-4": (3.0, 15.0),
@@ -40,6 +44,11 @@ output_usd_per_million=-3.0
     -> InputError: output_usd_per_million must be a finite number >= 0, got -3.0
 output_usd_per_million="3"
     -> TypeError: output_usd_per_million must be a finite number >= 0, got '3'
+cache_read_usd_per_million=-3.0
+    -> InputError: cache_read_usd_per_million must be a finite number >= 0, got -3.0
+cache_write_usd_per_million="3"
+    -> TypeError: cache_write_usd_per_million must be a finite number >= 0, got '3'
+source="" -> InputError: source must be a non-empty string, got ''
 """)
 def test_price_errors(wrong: Refusal) -> None:
     """Prices are refused where they are made; those of long prompts stand together."""
@@ -114,3 +123,76 @@ def test_a_long_prompt_has_its_own_price_and_a_longer_one_another() -> None:
         )
     costs = [token_cost(input_tokens=n * 10**6, output_tokens=0, price=price) for n in (1, 2, 3)]
     assert costs == [1.0, 4.0, 12.0]
+
+
+LOGGED = ModelPrice(
+    input_usd_per_million=1,
+    output_usd_per_million=5,
+    cache_read_usd_per_million=0.1,
+    cache_write_usd_per_million=1.25,
+    source="a log of runs",
+)
+OPUS = ModelPrice(
+    input_usd_per_million=5,
+    output_usd_per_million=25,
+    cache_read_usd_per_million=0.5,
+    cache_write_usd_per_million=6.25,
+)
+
+
+@pytest.mark.parametrize(
+    ("tokens", "price", "expected"),
+    [
+        ((17, 598, 121462, 14017), LOGGED, 0.03267445),
+        ((82, 5459, 1336331, 44739), LOGGED, 0.21693385),
+        ((21, 552, 149368, 12467), LOGGED, 0.03330155),
+        ((53, 1537, 418159, 26562), LOGGED, 0.0827564),
+        ((1, 0, 10, 100), OPUS, 0.000635),
+    ],
+)
+def test_tokens_of_a_cache_cost_what_was_logged(
+    tokens: tuple[int, ...], price: ModelPrice, expected: float
+) -> None:
+    """Runs as ProjectScylla logged them, and one worked on paper."""
+    names = "input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens"
+    assert token_cost(**dict(zip(names, tokens, strict=True)), price=price) == expected
+
+
+@given(*[st.integers(0, 10**9)] * 4)
+def test_tokens_of_a_cache_add_up(fresh: int, out: int, read: int, written: int) -> None:
+    """Oracle: whole ten-thousandths of a cent for a million, divided once in integers."""
+    found = token_cost(
+        input_tokens=fresh,
+        output_tokens=out,
+        cache_read_tokens=read,
+        cache_write_tokens=written,
+        price=LOGGED,
+    )
+    assert found == (fresh * 100 + out * 500 + read * 10 + written * 125) / 10**8
+
+
+def test_a_long_prompt_is_all_that_was_sent() -> None:
+    """Tokens of the cache make it long, too; then its own prices hold, which must be known."""
+    both = attrs.evolve(LOGGED, long_prompt_tokens=100, long_prompt_price=OPUS)
+    counts = {"input_tokens": 1, "output_tokens": 0, "cache_read_tokens": 49}
+    assert token_cost(**counts, cache_write_tokens=50, price=both) == 68.4e-6
+    assert token_cost(**counts, cache_write_tokens=51, price=both) == 348.25e-6
+    long = ModelPrice(input_usd_per_million=2, output_usd_per_million=3)
+    both = attrs.evolve(both, long_prompt_price=long)
+    with pytest.raises(InputError, match=r"^cache_read_usd_per_million of price must be given"):
+        token_cost(**counts, cache_write_tokens=51, price=both)
+
+
+@refusals("""
+cache_read_tokens=-1 -> InputError: cache_read_tokens must be an integer >= 0, got -1
+cache_write_tokens=1.5 -> TypeError: cache_write_tokens must be an integer >= 0, got 1.5
+cache_read_tokens=5 -> InputError: cache_read_usd_per_million of price must be given
+    for 5 cache_read_tokens (ModelPrice(..., cache_read_usd_per_million=...)), got None
+cache_write_tokens=7 -> InputError: cache_write_usd_per_million of price must be given
+    for 7 cache_write_tokens (ModelPrice(..., cache_write_usd_per_million=...)), got None
+""")
+def test_cache_errors(wrong: Refusal) -> None:
+    """What has no price is not free."""
+    price = PRICES["claude-sonnet-4"]
+    assert token_cost(input_tokens=1, output_tokens=1, cache_read_tokens=0, price=price) == 18e-6
+    wrong.by(token_cost, input_tokens=1, output_tokens=1, price=price)

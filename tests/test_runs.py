@@ -13,6 +13,7 @@ import attrs
 import numpy as np
 import pandas as pd
 import pytest
+from column_types import COLUMN_TYPES
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from outcomes import ends, present
@@ -22,6 +23,7 @@ from scorekit.costs import cost_of_pass, cost_of_pass_from_columns
 from scorekit.errors import InputError, shown
 from scorekit.intervals import mean_interval
 from scorekit.plots import plot_cost_quality
+from scorekit.prices import ModelPrice
 from scorekit.runs import (
     Run,
     TierStatistics,
@@ -780,3 +782,65 @@ def test_a_cost_that_was_not_measured_is_none(missing: Any) -> None:
     for passed, cost in ((True, None), (False, math.inf)):
         alone = score_run(Run(run_id=1, passed=passed, impl_rate=0.5, cost_usd=missing))
         assert (alone.cost_usd, alone.cost_of_pass) == (None, cost)
+
+
+PRICE = ModelPrice(
+    input_usd_per_million=1,
+    output_usd_per_million=5,
+    cache_read_usd_per_million=0.1,
+    cache_write_usd_per_million=1.25,
+)
+TOKENS: dict[str, Any] = {
+    "run_id": [1, 2, 3],
+    "passed": True,
+    "impl_rate": [0.5, 1.0, 0.25],
+    "input_tokens": [17, 82, 21],
+    "output_tokens": [598, 5459, 552],
+    "cache_read_tokens": [121462, 1336331, 149368],
+    "cache_write_tokens": [14017, 44739, 12467],
+}
+
+
+@pytest.mark.parametrize("price", [PRICE, [PRICE] * 3, pd.Series([PRICE] * 3)])
+def test_runs_cost_what_their_tokens_do(price: Any) -> None:
+    """As ProjectScylla logged them; what was not counted has no cost."""
+    runs = runs_from_columns(**TOKENS, price=price)
+    assert [run.cost_usd for run in runs] == [0.03267445, 0.21693385, 0.03330155]
+    assert (
+        attrs.evolve(runs[0], cost_usd=None)
+        == runs_from_columns(run_id=[1], passed=True, impl_rate=0.5)[0]
+    )
+    some = {**TOKENS, "cache_read_tokens": pd.Series([121462, None, 149368])}
+    costs = [run.cost_usd for run in runs_from_columns(**some, price=price)]
+    assert costs == [0.03267445, None, 0.03330155]
+
+
+@pytest.mark.parametrize("convert", COLUMN_TYPES.values(), ids=COLUMN_TYPES)
+def test_a_table_of_runs_by_tier(convert: Any) -> None:
+    """Whatever library holds the column; a name may come again in another tier."""
+    tiers = convert(["T1", "T0", "T1"])
+    runs = runs_from_columns(**{**TOKENS, "run_id": [1, 1, 2]}, price=PRICE, tier=tiers)
+    assert {tier: [run.run_id for run in own] for tier, own in runs.items()} == {
+        "T1": ["1", "2"],
+        "T0": ["1"],
+    }
+    assert [tier_statistics(tier, own).n_runs for tier, own in runs.items()] == [2, 1]
+
+
+@refusals("""
+price=None -> InputError: price must be a ModelPrice, or one for each run, where tokens are given,
+    got None
+price=3.0 -> TypeError: price must be a non-empty sequence of ModelPrice (see PRICES), got 3.0
+price=[PRICE] -> InputError: price and run_id must be equally long, got 1 and 3
+price=[PRICE, PRICE, 1] -> TypeError: price[2] must be a ModelPrice (see PRICES), got 1
+input_tokens=None -> InputError: input_tokens must be a column, as price is given, got None
+output_tokens=[1, 2] -> InputError: output_tokens and run_id must be equally long, got 2 and 3
+output_tokens=[1, -2, 3] -> InputError: output_tokens[1] must be an integer >= 0, got -2
+cost_usd=0.5 -> InputError: cost_usd must be None where tokens are given, got 0.5
+price=PRICES["gpt-4o"] -> InputError: cache_read_usd_per_million of price must be given...
+tier=["T0", "T1"] -> InputError: tier and run_id must be equally long, got 2 and 3
+tier=["T0", None, "T1"] -> InputError: tier[1] must be a non-empty string or an integer, got None
+""")
+def test_wrong_tables_of_tokens(wrong: Refusal) -> None:
+    """Tokens without a price are not free, and costs are not given twice."""
+    wrong.by(runs_from_columns, **{**TOKENS, "price": PRICE})

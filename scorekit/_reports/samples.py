@@ -69,6 +69,8 @@ class Samples(NamedTuple):
     input_tokens: Counts
     """-1 where it was not measured, like the next."""
     output_tokens: Counts
+    cache_read_tokens: Counts
+    cache_write_tokens: Counts
 
     @property
     def correct(self) -> NDArray[np.bool_]:
