@@ -28,7 +28,6 @@ from scorekit._core.columns import (
     check_same_order,
     name_of,
     names_of,
-    takes_columns,
 )
 from scorekit._sheet.model import Block, Fields, Part, Section, Sheet, Table
 from scorekit._sheet.values import brief, counted, entries
@@ -492,7 +491,6 @@ _ONE_FOR_ALL = ("dialect", "schema", "options", "keys")
 """Columns that may be one value."""
 
 
-@takes_columns
 def sql_cases_from_columns(
     *,
     case_id: Iterable[str | int],

@@ -304,10 +304,10 @@ def runs_from_columns(
 def _by_tier(tier: object, runs: Sequence[Run]) -> FrozenMapping[str, tuple[Run, ...]]:
     tiers, tier_of = numbered_ids("tier", tier)
     check_same_length("tier", tier_of.size, "run_id", len(runs))
-    own: list[list[Run]] = [[] for _ in tiers]
+    own: dict[str, list[Run]] = {name: [] for name in tiers}
     for place, run in zip(tier_of.tolist(), runs, strict=True):
-        own[place].append(run)
-    return FrozenMapping(dict(zip(tiers, map(tuple, own), strict=True)))
+        own[tiers[place]].append(run)
+    return FrozenMapping({name: tuple(found) for name, found in own.items()})
 
 
 def _token_costs(

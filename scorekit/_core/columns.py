@@ -6,11 +6,10 @@ import math
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from decimal import Decimal
-from functools import wraps
 from itertools import chain
 from numbers import Real
 from operator import index
-from typing import TYPE_CHECKING, Any, ParamSpec, SupportsIndex, TypeVar, cast
+from typing import TYPE_CHECKING, Any, SupportsIndex, TypeVar, cast
 
 from scorekit._core.checks import (
     MAX_COUNT,
@@ -43,23 +42,7 @@ _RIGHT = frozenset(("correct", "ok", "pass", "passed", "resolved", "success", "t
 """Words that stand for True in columns of harnesses."""
 
 K = TypeVar("K")
-P = ParamSpec("P")
 T = TypeVar("T")
-
-
-def takes_columns(function: Callable[P, T]) -> Callable[P, T]:
-    """Let a call with a whole table by position say how a table is given."""
-
-    @wraps(function)
-    def by_name(*tables: P.args, **columns: P.kwargs) -> T:
-        if tables:
-            name = function.__name__
-            raise TypeError(
-                f"{name}() takes columns by name, such as {name}(**table), got {shown(tables[0])}"
-            )
-        return function(*tables, **columns)
-
-    return by_name
 
 
 def as_builtins(values: Any) -> Any:

@@ -183,7 +183,7 @@ ATTRIBUTES: Final[Mapping[str, str]] = {
     "plot plot_": "plot",
     "html to_html": "to_markdown",
     "grade": "letter",
-    "estimate_cost cost": "judge_cost cost_usd usage",
+    "estimate_cost cost": "cost_usd usage",
     "total_cost": "total_cost_usd cost_usd",
     "filter select": "for_model by",
     "cases_": "cases",

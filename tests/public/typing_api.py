@@ -37,6 +37,23 @@ from scorekit import (
 )
 
 
+def tables_of_runs() -> None:
+    """Hold that tiers make a mapping of runs."""
+    price = scorekit.ModelPrice(input_usd_per_million=1, output_usd_per_million=2)
+    runs = scorekit.runs_from_columns(run_id=[1], passed=[True], impl_rate=0.5)
+    assert_type(runs, tuple[scorekit.Run, ...])
+    tiers = scorekit.runs_from_columns(
+        run_id=[1],
+        passed=True,
+        impl_rate=0.5,
+        tier=["T0"],
+        input_tokens=[1],
+        output_tokens=np.array([1]),
+        price=[price],
+    )
+    assert_type(tiers["T0"], tuple[scorekit.Run, ...])
+
+
 def estimates() -> None:
     """Hold the types of estimates."""
     assert_type(scorekit.code_score(compiled=True, passed=1), CodeScore)
@@ -52,6 +69,10 @@ def estimates() -> None:
     several = scorekit.g_pass_at_k(n_samples=4, n_correct=3, k=2, tau=(0.5, "mean"))
     assert_type(several, tuple[scorekit.GPassAtK, ...])
     assert_type(scorekit.best_at_k([0.5, 1.0]), scorekit.BestAtK)
+    low, high = scorekit.mean_interval([1, 0.5])
+    assert_type(low + high, float)
+    scorekit.best_at_k([0.5, 1.0]).value  # type: ignore[attr-defined] # noqa: B018 # pyright: ignore[reportAttributeAccessIssue, reportUnknownMemberType]
+    scorekit.best_at_k([0.5, 1.0], alpha=0.1)  # type: ignore[call-overload] # pyright: ignore[reportCallIssue, reportArgumentType]
     scorekit.best_at_k([np.array([0.5, 1.0]), np.array([0.25])], clusters=["a", 1])
     scorekit.best_at_k([[0.5, 1], (0.25, 0.5)])
     assert_type(scorekit.majority_at_k(["a", "b"], correct="a"), scorekit.MajorityAtK)
