@@ -312,10 +312,10 @@ def _called(function: Callable[..., Any], public: Callable[..., Any]) -> Callabl
         try:
             return function(*args, **named)
         except TypeError:
-            told = _explained(public, args[function is not public :], named)
-            if told is None:
+            better = _explained(public, args[function is not public :], named)
+            if better is None:
                 raise
-            raise told from None
+            raise better from None
 
     return _at_home(called, public)
 
@@ -326,10 +326,10 @@ def _awaited(function: Callable[..., Any]) -> Callable[..., Any]:
         try:
             return await function(*args, **named)
         except TypeError:
-            told = _explained(function, args, named)
-            if told is None:
+            better = _explained(function, args, named)
+            if better is None:
                 raise
-            raise told from None
+            raise better from None
 
     return _at_home(awaited, function)
 
