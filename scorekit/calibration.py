@@ -28,7 +28,7 @@ from scorekit._core.columns import (
     check_score_column,
     paired_columns,
 )
-from scorekit._core.sums import exact_mean
+from scorekit._core.sums import distinct, exact_mean
 from scorekit._core.text import rounded
 from scorekit._sheet.model import Estimate, Fields, Sheet, Table, by_fields
 from scorekit._sheet.values import counted, estimate, level_of, number
@@ -646,7 +646,7 @@ def calibration_error(
     places = (2.0 * midranks(f)[0] - 1.0).astype(np.intp)  # twice the rank less a half, an integer
     by_mass = _Binned.of(f, y, places * n_bins // (2 * f.size))
     brier_terms = by_width.decomposition(f, y)
-    square = by_width.debiased_square(y, np.arange(f.size) if groups is None else groups)
+    square = by_width.debiased_square(y, groups)
     wrong, right = y == 0.0, y == 1.0
     above = area = None
     if wrong.any() and right.any():
@@ -690,7 +690,7 @@ class _Binned(NamedTuple):
 
     @classmethod
     def of(cls, f: Floats, y: Floats, bins: Integers) -> _Binned:
-        positions, codes, sizes = np.unique(bins, return_inverse=True, return_counts=True)
+        positions, codes, sizes = distinct(bins)
         confidences = np.bincount(codes, weights=f) / sizes
         return cls(codes, positions, sizes, confidences, np.bincount(codes, weights=y) / sizes)
 
@@ -701,14 +701,14 @@ class _Binned(NamedTuple):
     def error(self) -> float:
         return float(np.abs(self.gaps) @ self.sizes / self.codes.size)
 
-    def debiased_square(self, y: Floats, groups: Integers) -> float | None:
+    def debiased_square(self, y: Floats, groups: Integers | None) -> float | None:
         """Return the mean product of two gaps of a bin, of attempts in different groups."""
         off = y - self.confidences[self.codes]
-        _, cells, sizes = np.unique(
-            self.codes * (int(groups.max()) + 1) + groups, return_inverse=True, return_counts=True
-        )
-        bins = np.zeros(sizes.size, np.intp)
-        bins[cells] = self.codes
+        cells, sizes, bins = np.arange(y.size), np.ones(y.size, np.int64), self.codes
+        if groups is not None:
+            _, cells, sizes = distinct(self.codes * (int(groups.max()) + 1) + groups)
+            bins = np.zeros(sizes.size, np.intp)
+            bins[cells] = self.codes
         sums = np.bincount(cells, weights=off)
         products, pairs = (
             np.bincount(self.codes, weights=each) ** 2 - np.bincount(bins, weights=within**2)
@@ -733,9 +733,8 @@ class _Binned(NamedTuple):
 
     def ends(self, f: Floats) -> list[tuple[float, float]]:
         """Return the lowest and the highest confidence of each bin."""
-        order = np.argsort(f)
-        stops = np.cumsum(self.sizes)
-        return list(zip(f[order[stops - self.sizes]], f[order[stops - 1]], strict=True))
+        ordered, stops = np.sort(f), np.cumsum(self.sizes)
+        return list(zip(ordered[stops - self.sizes], ordered[stops - 1], strict=True))
 
     def records(
         self,

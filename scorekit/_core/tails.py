@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 from typing import TypeAlias
 
 import numpy as np
@@ -14,6 +15,12 @@ RESAMPLES = 4000
 
 MOST_GROUPS = 500
 """Groups that are drawn one by one; more are put together, which keeps the skew of their mean."""
+
+BLOCK = 100
+"""Resamples that are drawn and summed at a time: products so small are no work for threads."""
+
+CANCELED = 1e-6
+"""Share of the squares about the mean of all, up to which those about its own are rounding."""
 
 FEW = 6
 """Amounts above 0, fewer of which among mostly zeros leave their mean uncovered too often."""
@@ -47,15 +54,13 @@ def log_mean_ends(
     (_,), (error,) = _means(sums[None], sizes[None])
     low, high, n_groups = 0.0, 0.0, float(sizes.sum() ** 2 / (sizes @ sizes))
     if error > ROUNDING:
-        rng = np.random.RandomState(seed)  # the one stream that NumPy promises to keep
         low, high = -student, student
-        if sums.size > MOST_GROUPS:
-            part = rng.permutation(sums.size) % MOST_GROUPS
+        part, times = _draws(sums.size, seed)
+        if part is not None:
             sums, sizes = (
                 np.asarray(np.bincount(part, side), np.float64) for side in (sums, sizes)
             )
-        drawn = rng.randint(0, sums.size, (RESAMPLES, sums.size))
-        means, errors = _means(sums[drawn], sizes[drawn])
+        means, errors = _resampled(sums, sizes, mean, times)
         varied = errors > ROUNDING
         if varied.any():
             shifts = np.log(means[varied] / mean) / errors[varied]
@@ -68,6 +73,55 @@ def log_mean_ends(
         mean * math.exp(-high * reach),
         mean * math.exp(most) if most < MAX_LOG else math.inf,
     )
+
+
+@lru_cache(maxsize=2)
+def _draws(n_groups: int, seed: int) -> tuple[NDArray[np.int64] | None, NDArray[np.uint16]]:
+    """
+    Draw the resamples of so many groups: how often each one is in each of them.
+
+    Groups that are put together have the number of their part.  Where several columns are of as
+    many groups, as those of a report often are, they are the same.
+    """
+    rng = np.random.RandomState(seed)  # the one stream that NumPy promises to keep
+    part = rng.permutation(n_groups) % MOST_GROUPS if n_groups > MOST_GROUPS else None
+    n = min(n_groups, MOST_GROUPS)
+    times = np.empty((RESAMPLES, n), np.uint16)
+    for rows in _blocks():
+        drawn = rng.randint(0, n, (rows.stop - rows.start, n))
+        places = drawn + n * np.arange(len(drawn))[:, None]
+        times[rows] = np.bincount(places.ravel(), minlength=places.size).reshape(places.shape)
+    times.setflags(write=False)
+    return part, times
+
+
+def _blocks() -> list[slice]:
+    return [slice(first, first + BLOCK) for first in range(0, RESAMPLES, BLOCK)]
+
+
+def _resampled(
+    sums: Floats, sizes: Floats, mean: float, times: NDArray[np.uint16]
+) -> tuple[Floats, Floats]:
+    """
+    Return what `_means` does of each resample, from sums over the groups that it holds.
+
+    Sums of squares about *mean* cancel where a resample has next to no spread of its own: such
+    ones, which are few, are drawn out.
+    """
+    n_groups = sums.size
+    rest = sums - mean * sizes
+    parts = np.stack([sizes, rest, rest * rest, rest * sizes, sizes * sizes], axis=1)
+    totals = np.concatenate([times[rows].astype(np.float64) @ parts for rows in _blocks()])
+    n, shift, squares, crossed, of_sizes = totals.T
+    shift = shift / n  # of the mean
+    spread = squares - 2.0 * shift * crossed + shift * shift * of_sizes
+    means = mean + shift
+    with np.errstate(invalid="ignore", divide="ignore"):  # where all drawn are 0
+        errors = np.sqrt(n_groups / (n_groups - 1.0) * np.maximum(spread, 0.0)) / (means * n)
+    for i in np.flatnonzero(spread <= CANCELED * squares):
+        drawn = np.repeat(np.arange(n_groups), times[i])
+        means[i : i + 1], errors[i : i + 1] = _means(sums[drawn][None], sizes[drawn][None])
+    return means, errors
 
 
 def _means(sums: Floats, sizes: Floats) -> tuple[Floats, Floats]:

@@ -48,15 +48,13 @@ def superiority(
     """
     Return by how much *second* lies above *first*, values of one of the *groups* being dependent.
 
-    A rank among all less the rank within its group is the number of values of the other group
-    below, from which DeLong, Brunner and Munzel, and with groups Obuchowski take the variance.
+    From the number of values of the other group below each, DeLong, Brunner and Munzel, and with
+    groups Obuchowski take the variance.
     """
     sizes = first.size, second.size
-    ranks, _ = midranks(np.concatenate([first, second]))
-    below = [
-        (ranks[: first.size] - midranks(first)[0]) / second.size,
-        (ranks[first.size :] - midranks(second)[0]) / first.size,
-    ]
+    if groups is None:  # in whatever order; of sorted values places are found sooner
+        first, second = np.sort(first), np.sort(second)
+    below = [_share_below(first, second), _share_below(second, first)]
     theta = min(max(float(below[1].mean()), 0.0), 1.0)
     worths = sizes if groups is None else tuple(map(effective_groups, groups))
     if min(worths) == 1.0:
@@ -75,6 +73,13 @@ def superiority(
     grouped = math.sqrt(float(sums @ sums))
     df = min(df, effective_groups(np.concatenate(groups)) - 1.0)
     return Superiority(theta, grouped, df, sizes, design_effect(grouped, error))
+
+
+def _share_below(values: Floats, others: Floats) -> Floats:
+    """Return the share of *others* below each of *values*, ties counted half."""
+    ordered = np.sort(others)
+    below, up_to = (np.searchsorted(ordered, values, side) for side in ("left", "right"))
+    return (below + up_to) / (2.0 * others.size)
 
 
 def midranks(values: Floats) -> tuple[Floats, Floats]:
