@@ -28,6 +28,7 @@ from scorekit._core.columns import (
     check_score_column,
     paired_columns,
 )
+from scorekit._core.mappings import FrozenMapping, is_mapping
 from scorekit._core.sums import distinct, exact_mean
 from scorekit._core.text import rounded
 from scorekit._sheet.model import Estimate, Fields, Sheet, Table, by_fields
@@ -40,7 +41,7 @@ from scorekit.intervals import (
     interval_of_mean,
     interval_of_share,
 )
-from scorekit.records import FrozenMapping, Record, is_mapping, listing
+from scorekit.records import Record, listing
 
 DEFAULT_NOMINAL = FrozenMapping({"high": 0.9, "medium": 0.7, "low": 0.4})
 """Accuracy that each level stands for: scorekit's own choice, as is the formula of the score."""

@@ -29,6 +29,7 @@ from scorekit._core.columns import (
     name_of,
     names_of,
 )
+from scorekit._core.mappings import FrozenMapping, is_mapping
 from scorekit._sheet.model import Block, Fields, Part, Section, Sheet, Table
 from scorekit._sheet.values import brief, counted, entries
 from scorekit._sql.schema.tables import Keys, check_schema, frozen_keys, frozen_schema
@@ -39,7 +40,7 @@ from scorekit.columns import ColumnAccuracy
 from scorekit.correctness import ROLES, Evidence, QueryCorrectness, accepted_queries
 from scorekit.equivalence import NOT_COMPARED, Counterexample, SqlEquivalence, tables_of
 from scorekit.errors import one_line, refuse, shown
-from scorekit.records import FrozenMapping, MetricResult, Record, is_mapping
+from scorekit.records import MetricResult, Record
 from scorekit.results import (
     ResultAccuracy,
     Results,

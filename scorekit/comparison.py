@@ -21,6 +21,7 @@ from scorekit._core.checks import (
     check_text,
 )
 from scorekit._core.columns import by_id, numbered
+from scorekit._core.mappings import FrozenMapping, is_mapping
 from scorekit._core.sums import exact_mean
 from scorekit._sheet.model import (
     ROWS_AT_MOST,
@@ -44,16 +45,7 @@ from scorekit._stats.exact_tests import (
 )
 from scorekit._stats.sides import Paired, Side, Sides, paired, read_sides, without_copies
 from scorekit.errors import CannotSeeError, RegressionError, one_line, refuse, shown
-from scorekit.records import (
-    UNDECIDED,
-    Cases,
-    FrozenMapping,
-    Record,
-    Report,
-    SuiteKey,
-    is_mapping,
-    listing,
-)
+from scorekit.records import UNDECIDED, Cases, Record, Report, SuiteKey, listing
 from scorekit.verdicts import (
     ADJUSTMENTS,
     SUITE_SPECS,

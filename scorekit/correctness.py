@@ -16,6 +16,7 @@ import attrs
 
 from scorekit._core.checks import check_choice, check_generated, check_items, check_text
 from scorekit._core.logs import log
+from scorekit._core.mappings import FrozenMapping
 from scorekit._core.text import key_of
 from scorekit._judge.waiting import (
     Caller,
@@ -67,7 +68,7 @@ from scorekit.judges import (
     total_cost,
     total_usage,
 )
-from scorekit.records import UNDECIDED, FrozenMapping, MetricError, MetricResult, metric_error
+from scorekit.records import UNDECIDED, MetricError, MetricResult, metric_error
 from scorekit.results import OptionFields, SqlOptions, takes_options
 
 _log = logging.getLogger(__name__)

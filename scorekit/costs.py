@@ -28,6 +28,7 @@ from scorekit._core.columns import (
     refuse_unknown,
     split_missing,
 )
+from scorekit._core.mappings import FrozenMapping
 from scorekit._core.sums import exact_fraction, exact_mean
 from scorekit._core.tails import ROUNDING, trouble
 from scorekit._sheet.values import counted, estimate, level_of
@@ -43,7 +44,7 @@ from scorekit.intervals import (
     interval_around,
     interval_of_mean,
 )
-from scorekit.records import FrozenMapping, Record
+from scorekit.records import Record
 
 MAX_COST = 1e300
 """Largest cost taken: sums of such ones stay finite."""

@@ -29,6 +29,7 @@ from scorekit._core.checks import (
     is_flag,
     store,
 )
+from scorekit._core.mappings import FrozenMapping, is_mapping
 from scorekit._core.progress import reporting
 from scorekit._core.text import key_of
 from scorekit._judge.journal import journal
@@ -46,7 +47,7 @@ from scorekit._judge.waiting import (
 )
 from scorekit._sheet.values import counted
 from scorekit.errors import InputError, JudgeError, refuse, shown
-from scorekit.records import FrozenMapping, Record, is_mapping
+from scorekit.records import Record
 
 METRIC = "query_correctness"
 TIMEOUT_MESSAGE = "LLM judge timeout"

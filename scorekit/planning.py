@@ -22,13 +22,14 @@ from scorekit._core.checks import (
     is_ordered,
 )
 from scorekit._core.columns import as_builtins, numbered
+from scorekit._core.mappings import is_mapping
 from scorekit._core.roots import root
 from scorekit._sheet.model import Fields, Sheet, by_fields
 from scorekit._sheet.values import counted, number
 from scorekit._stats.power import least_tasks, power_of_flags, power_of_normal
 from scorekit.errors import refuse, shown
 from scorekit.intervals import normal_quantile, proportion_interval, t_quantile
-from scorekit.records import Cases, Record, Report, is_mapping
+from scorekit.records import Cases, Record, Report
 
 Floats = NDArray[np.float64]
 

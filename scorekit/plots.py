@@ -15,6 +15,7 @@ from scorekit._core.checks import (
     check_records,
     check_text,
 )
+from scorekit._core.mappings import is_mapping
 from scorekit._plots.canvas import (
     BESIDE_AXES,
     BETTER,
@@ -46,7 +47,6 @@ from scorekit.errors import refuse, shown
 from scorekit.horizons import TimeHorizon
 from scorekit.intervals import Interval
 from scorekit.ranking import BradleyTerry, ModelComparison
-from scorekit.records import is_mapping
 from scorekit.reports import CodeReport, ModelStatistics
 from scorekit.runs import TierStatistics
 from scorekit.sampling import PassAtK

@@ -13,9 +13,10 @@ from scorekit._core.checks import (
     check_text,
     store,
 )
+from scorekit._core.mappings import FrozenMapping
 from scorekit._core.text import as_decimal
 from scorekit.errors import refuse
-from scorekit.records import FrozenMapping, Record
+from scorekit.records import Record
 
 TOKENS_PER_PRICE = 1_000_000
 """Prices are quoted for a million tokens."""

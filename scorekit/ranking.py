@@ -23,6 +23,7 @@ from scorekit._core.checks import (
 )
 from scorekit._core.columns import by_id
 from scorekit._core.gaffke import unseen_p_value
+from scorekit._core.mappings import FrozenMapping, is_mapping
 from scorekit._core.sums import exact_mean
 from scorekit._sheet.model import ROWS_AT_MOST, Estimate, Sheet, Table
 from scorekit._sheet.values import counted, estimate, level_of
@@ -37,17 +38,7 @@ from scorekit.intervals import (
     t_quantile,
     unseen_interval,
 )
-from scorekit.records import (
-    UNKNOWN,
-    FrozenMapping,
-    Record,
-    Report,
-    ReportScores,
-    SuiteKey,
-    TableRecord,
-    is_mapping,
-    listing,
-)
+from scorekit.records import UNKNOWN, Record, Report, ReportScores, SuiteKey, TableRecord, listing
 from scorekit.verdicts import adjusted_p_values
 
 MAX_VALUE = 1e100

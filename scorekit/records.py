@@ -9,16 +9,14 @@ import re
 import traceback
 import types
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sized
+from collections.abc import Callable, Iterable, Mapping, Sized
 from datetime import UTC, datetime
 from enum import Enum
 from functools import cache
-from itertools import islice
 from typing import (
     TYPE_CHECKING,
     Any,
     ClassVar,
-    Generic,
     Literal,
     NamedTuple,
     Self,
@@ -36,12 +34,11 @@ from typing import (
 import attrs
 
 from scorekit._core.docs import FieldDoc
+from scorekit._core.mappings import FrozenMapping, is_mapping
 from scorekit._core.near import missing_attribute
 from scorekit._sheet.model import Sheet, Table, by_fields, line_of, row_of
 from scorekit.errors import InputError, one_line, refuse, shortened, shown
 
-K = TypeVar("K")
-V = TypeVar("V")
 T = TypeVar("T")
 
 SCREEN = 100
@@ -55,61 +52,6 @@ MAX_SHOWN = 5
 
 MAX_LISTED = 10
 """Records of a listing that print, unless all are asked for."""
-
-MAX_KEYS = 20
-"""Keys that a message names."""
-
-
-class FrozenMapping(Mapping[K, V], Generic[K, V]):
-    """A read-only mapping that keeps its order, hashes and pickles."""
-
-    __slots__ = ("_items",)
-
-    def __init__(self, items: Mapping[K, V] | None = None) -> None:
-        self._items: dict[K, V] = dict(items or {})
-
-    def __getitem__(self, key: K) -> V:
-        """Return the value under *key*; a `KeyError` names those that there are."""
-        try:
-            return self._items[key]
-        except KeyError:
-            known = shortened(", ".join(map(repr, islice(self._items, MAX_KEYS))))
-            raise KeyError(f"{shown(key)} is none of {known}") from None
-
-    def __iter__(self) -> Iterator[K]:
-        """Iterate over the keys in order."""
-        return iter(self._items)
-
-    def __len__(self) -> int:
-        """Return the number of keys."""
-        return len(self._items)
-
-    def __hash__(self) -> int:
-        """Hash the items, whatever their order, as equality does."""
-        return hash(frozenset(self._items.items()))
-
-    def __repr__(self) -> str:
-        """Show the items as a dict does."""
-        return repr(self._items)
-
-    def __str__(self) -> str:
-        """Return a line for each record; of other values what `repr` returns."""
-        if not self or not all(isinstance(value, Record) for value in self.values()):
-            return repr(self)
-        return "\n".join(f"{key}: {line_of(one) or one}" for key, one in self.items())
-
-    def _repr_html_(self) -> str | None:
-        """Return a table of records, or of lists of them, by key; of other values None."""
-        from scorekit._sheet.html import render
-
-        found: list[tuple[str, Any]] = []
-        for key, value in self.items():
-            several: tuple[Any, ...] = cast("Any", value) if isinstance(value, tuple) else (value,)
-            found += [(str(key), one) for one in several]
-        if not found or not all(isinstance(one, Record) for _, one in found):
-            return None
-        rows = [{"": key, **row_of(one)} for key, one in found]
-        return render(Sheet("", "", (Table(rows=rows),)))
 
 
 class Shown:
@@ -295,6 +237,16 @@ class Record(Shown):
     def _line(self) -> str:
         """Return the record on one line, as a cell holds it; nothing if it has no such line."""
         return ""
+
+    @staticmethod
+    def _table_by_key(found: list[tuple[str, Any]]) -> str | None:
+        """Return a page with a row for each record, behind its key; None if one is no record."""
+        from scorekit._sheet.html import render
+
+        if not all(isinstance(one, Record) for _, one in found):
+            return None
+        rows = [{"": key, **row_of(one)} for key, one in found]
+        return render(Sheet("", "", (Table(rows=rows),)))
 
 
 def _in_short(value: object) -> str:
@@ -561,11 +513,6 @@ def _stored(value: object) -> str:
 
 def _storable(text: str) -> str:
     return _UNSTORABLE.sub(lambda match: ascii(match[0])[1:-1], text)
-
-
-def is_mapping(value: object) -> TypeGuard[Mapping[Any, Any]]:
-    """Tell mappings, whatever they hold."""
-    return isinstance(value, Mapping)
 
 
 def _is_sequence(value: object) -> TypeGuard[list[Any] | tuple[Any, ...]]:

@@ -19,6 +19,7 @@ from scorekit._core.checks import (
     check_instance,
     check_number,
 )
+from scorekit._core.mappings import FrozenMapping
 from scorekit._core.sums import distinct, exact_mean, exact_means, exact_sum, mean_rounded_once
 from scorekit._reports.samples import Samples, from_columns, from_records
 from scorekit._reports.table import CaseColumns
@@ -51,7 +52,6 @@ from scorekit.records import (
     UNKNOWN,
     Cases,
     Ends,
-    FrozenMapping,
     Listing,
     Record,
     Report,

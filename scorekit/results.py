@@ -37,6 +37,7 @@ from scorekit._core.checks import (
     is_ordered,
     store,
 )
+from scorekit._core.mappings import FrozenMapping, is_mapping
 from scorekit._sql.meaning.rows import (
     NAN,
     ResultRow,
@@ -51,7 +52,7 @@ from scorekit._sql.meaning.rows import (
 )
 from scorekit._sql.schema.tables import Keys, frozen_keys
 from scorekit.errors import LONG_INT_BITS, InputError, refuse, shown
-from scorekit.records import FrozenMapping, MetricError, MetricResult, Record, is_mapping
+from scorekit.records import MetricError, MetricResult, Record
 
 Rule: TypeAlias = Literal[
     "scorekit",

@@ -40,6 +40,7 @@ from scorekit._core.columns import (
     numbered_ids,
     split_missing,
 )
+from scorekit._core.mappings import FrozenMapping
 from scorekit._core.sums import mean_rounded_once
 from scorekit._core.text import as_decimal
 from scorekit._sheet.model import Estimate, Fields, Scale, Sheet, Table, row_of
@@ -58,7 +59,7 @@ from scorekit.costs import (
 from scorekit.errors import InputError, one_line, refuse, shown
 from scorekit.intervals import Interval, Weighting, group_means, interval_around, interval_of_mean
 from scorekit.prices import ModelPrice, token_cost
-from scorekit.records import FrozenMapping, Record, TableRecord, listing
+from scorekit.records import Record, TableRecord, listing
 from scorekit.summary import (
     LetterGrade,
     Statistics,

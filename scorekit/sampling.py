@@ -42,6 +42,7 @@ from scorekit._core.columns import (
     column,
     differs_from_itself,
 )
+from scorekit._core.mappings import is_mapping
 from scorekit._sheet.values import counted, estimate, level_of
 from scorekit._stats.attempts import (
     Votes,
@@ -59,7 +60,7 @@ from scorekit._stats.passes import estimate_suite, estimate_task, refuse_stopped
 from scorekit._stats.suites import Insufficient, Suite, count_used, on_scale
 from scorekit.errors import InputError, refuse, shown
 from scorekit.intervals import Interval, check_bounds, interval_around, normal_quantile, wilson
-from scorekit.records import Record, is_mapping, listing
+from scorekit.records import Record, listing
 
 
 def or_unknown(number: float) -> float | None:

@@ -17,6 +17,7 @@ from scorekit._cases.metrics import orders_compared, unjudged_metrics
 from scorekit._cases.runner import CaseRun, Job, Outcome, without_judge
 from scorekit._core.checks import check_instance, check_number, check_records
 from scorekit._core.columns import check_id
+from scorekit._core.mappings import FrozenMapping
 from scorekit._core.progress import check_progress, reporting
 from scorekit._core.text import key_of
 from scorekit._judge.ledger import Ledger, ledger
@@ -38,7 +39,6 @@ from scorekit.equivalence import check_engine
 from scorekit.errors import InputError, shown
 from scorekit.judges import AnyJudge, CachedJudge, Judge, asks_together, optional_judge
 from scorekit.parallel import Progress
-from scorekit.records import FrozenMapping
 from scorekit.results import OptionFields, SqlOptions, takes_options
 from scorekit.sqlreports import SqlReport, named_cases, report_of
 

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from scorekit._cases.metrics import OTHER_METRICS
 from scorekit._core.checks import check_choice, check_count, check_records, check_text
 from scorekit._core.columns import numbered
+from scorekit._core.mappings import FrozenMapping
 from scorekit._core.sums import distinct
 from scorekit._sheet import markdown
 from scorekit._sheet.model import ROWS_AT_MOST, Estimate, Fields, Scale, Sheet, Table, row_of
@@ -27,16 +28,7 @@ from scorekit.equivalence import is_empty
 from scorekit.errors import InputError, one_line, refuse, shown
 from scorekit.intervals import Interval, interval_of_mean
 from scorekit.judges import total_cost
-from scorekit.records import (
-    CaseSql,
-    Ends,
-    FrozenMapping,
-    Listing,
-    Report,
-    ReportScores,
-    SuiteKey,
-    together,
-)
+from scorekit.records import CaseSql, Ends, Listing, Report, ReportScores, SuiteKey, together
 from scorekit.sampling import PassAtK, pass_at_k
 from scorekit.summary import Statistics, describe
 from scorekit.validation import SafetySummary, safety_summary

@@ -17,12 +17,13 @@ from uuid import UUID
 import attrs
 
 import scorekit
+from scorekit._core.mappings import FrozenMapping
 from scorekit._core.near import missing_name
 from scorekit._strategies.fields import AMOUNTS, COUNTS, TEXTS, UNIT, records
 from scorekit._strategies.queries import SHOP, Schema, sql_queries, sql_schemas, st
 from scorekit.calibration import DEFAULT_NOMINAL
 from scorekit.errors import InputError, shown
-from scorekit.records import FrozenMapping, Record
+from scorekit.records import Record
 
 __all__ = [
     "SHOP",

@@ -11,6 +11,7 @@ from typing import Self
 import attrs
 
 from scorekit._core.checks import check_instance, check_items, check_number, check_text
+from scorekit._core.mappings import FrozenMapping
 from scorekit._core.text import as_decimal
 from scorekit._sheet.values import counted, number
 from scorekit._stats.exact import (
@@ -27,7 +28,7 @@ from scorekit._stats.exact import (
     sums_of_runs,
 )
 from scorekit.errors import refuse
-from scorekit.records import FrozenMapping, Record
+from scorekit.records import Record
 
 FEW = 200
 """Values up to which Python's integers are faster than the first call into arrays."""

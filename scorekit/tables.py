@@ -16,12 +16,13 @@ from numpy.typing import NDArray
 
 from scorekit._core.checks import check_generated, check_items, check_same_length, check_text
 from scorekit._core.columns import as_builtins
+from scorekit._core.mappings import is_mapping
 from scorekit._sql.text.base_tables import tables_of
 from scorekit._sql.text.names import dotted, parts_of, resolved
 from scorekit._sql.text.parsing import check_dialect, read
 from scorekit.errors import SqlError, refuse
 from scorekit.parallel import Progress, map_scores
-from scorekit.records import MetricError, MetricResult, is_mapping, metric_error
+from scorekit.records import MetricError, MetricResult, metric_error
 
 _LOGGER = logging.getLogger(__name__)
 

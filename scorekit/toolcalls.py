@@ -13,8 +13,9 @@ from typing import Any, Final, Literal, NamedTuple, TypeGuard
 import attrs
 
 from scorekit._core.checks import check_choice, check_flag, check_items, check_text, is_flag
+from scorekit._core.mappings import is_mapping
 from scorekit.errors import one_line, refuse, shown
-from scorekit.records import Record, is_mapping
+from scorekit.records import Record
 
 MAX_DEPTH: Final = 100
 """Levels of lists and objects in the arguments of a call."""

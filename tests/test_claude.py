@@ -41,6 +41,7 @@ from scorekit._claude.prompt import (
     template_variables,
 )
 from scorekit._claude.service import Service
+from scorekit._core.mappings import FrozenMapping
 from scorekit._judge.waiting import LOOKED_AHEAD
 from scorekit.cases import SqlCase
 from scorekit.claude import ClaudeJudge
@@ -55,7 +56,6 @@ from scorekit.judges import (
     judge_from_function,
 )
 from scorekit.prices import PRICES, ModelPrice
-from scorekit.records import FrozenMapping
 from scorekit.scoring import score_sql_case, score_sql_cases
 from scorekit.sqlreports import SqlReport
 

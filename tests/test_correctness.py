@@ -26,6 +26,7 @@ from outcomes import failure, present
 from refusals import Refusal, refusals
 
 from scorekit import correctness
+from scorekit._core.mappings import FrozenMapping
 from scorekit._judge.waiting import Queue
 from scorekit._sql.text.parsing import parse
 from scorekit.cases import SqlCase
@@ -34,7 +35,6 @@ from scorekit.correctness import QueryCorrectness, aquery_correctness, query_cor
 from scorekit.equivalence import SqlEquivalence, sql_equivalence
 from scorekit.errors import InputError, JudgeError
 from scorekit.judges import CachedJudge, Judge, JudgeRequest, Verdict, judge_from_function
-from scorekit.records import FrozenMapping
 
 Ask = Callable[..., QueryCorrectness]
 

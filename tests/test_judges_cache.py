@@ -36,6 +36,7 @@ from refusals import Refusal, refusals
 
 import scorekit
 from scorekit import correctness
+from scorekit._core.mappings import FrozenMapping
 from scorekit._judge import shelf, single_flight, store
 from scorekit.cases import SqlCase
 from scorekit.correctness import QueryCorrectness, aquery_correctness, query_correctness
@@ -51,7 +52,6 @@ from scorekit.judges import (
     VotingJudge,
     judge_from_function,
 )
-from scorekit.records import FrozenMapping
 from scorekit.scoring import score_sql_case
 
 POSIX = pytest.mark.skipif(os.name != "posix", reason="about signals, owners and mode bits")

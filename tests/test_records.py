@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 from refusals import Refusal, refusals
 
 from scorekit import Interval, Record, code_report_from_columns, compare_reports
-from scorekit.records import SCREEN, FrozenMapping
+from scorekit._core.mappings import FrozenMapping
+from scorekit.records import SCREEN
 
 
 @attrs.frozen(kw_only=True)

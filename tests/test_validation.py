@@ -23,9 +23,10 @@ from refusals import Refusal, refusals
 from scipy.stats import binomtest
 from sqlglot.optimizer.qualify import qualify
 
+from scorekit._core.mappings import FrozenMapping
 from scorekit._sql.text.messages import DIAGNOSES, HINTS, MESSAGE_LIMIT, Row, diagnose
 from scorekit.errors import InputError
-from scorekit.records import FrozenMapping, MetricError
+from scorekit.records import MetricError
 from scorekit.validation import (
     ErrorCategory,
     SafetySummary,

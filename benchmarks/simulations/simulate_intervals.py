@@ -28,7 +28,7 @@ from scipy.optimize import brentq
 import scorekit
 from benchmarks.machine import alone
 from benchmarks.simulations.coverage_scores import Count, print_table
-from scorekit.records import FrozenMapping
+from scorekit._core.mappings import FrozenMapping
 
 SEED = 20261124
 

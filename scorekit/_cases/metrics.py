@@ -9,13 +9,14 @@ from typing import Any, TypeVar, get_args, get_origin, get_type_hints
 
 import attrs
 
+from scorekit._core.mappings import FrozenMapping
 from scorekit._sql.text.parsing import is_sorted
 from scorekit.audits import QueryAudit, query_audit, unaudited
 from scorekit.cases import ORDER_LEFT_OUT, SqlCase, SqlCaseScore, SqlScoring, failed, references
 from scorekit.columns import ColumnAccuracy, column_accuracy
 from scorekit.correctness import accepted_queries
 from scorekit.errors import one_line
-from scorekit.records import FrozenMapping, MetricError, MetricResult, metric_error
+from scorekit.records import MetricError, MetricResult, metric_error
 from scorekit.results import ResultAccuracy, SqlOptions, by_database, result_accuracy
 from scorekit.tables import table_accuracy
 from scorekit.validation import SafetyValidation, safety_validation, validation_accuracy

@@ -11,10 +11,10 @@ from typing import Any, TypeGuard, cast
 import attrs
 
 from scorekit._core.checks import MAX_COUNT
+from scorekit._core.mappings import FrozenMapping
 from scorekit.errors import JudgeError, shortened, shown
 from scorekit.judges import JudgeRequest, Verdict
 from scorekit.prices import ModelPrice, token_cost
-from scorekit.records import FrozenMapping
 
 CHOICE_SCORES = {"equivalent": 1.0, "partial": 0.5, "incorrect": 0.0}
 

@@ -16,10 +16,10 @@ from scorekit._core.checks import (
     check_number,
     check_text,
 )
+from scorekit._core.mappings import FrozenMapping, is_mapping
 from scorekit._judge.waiting import check_timeout
 from scorekit.errors import InputError, refuse
 from scorekit.prices import PRICES, ModelPrice
-from scorekit.records import FrozenMapping, is_mapping
 
 EFFORTS = ("low", "medium", "high", "xhigh", "max")
 

@@ -32,15 +32,13 @@ from scorekit._core.columns import (
     refuse_words,
     split_missing,
 )
+from scorekit._core.mappings import is_mapping
 from scorekit.coding import (
     MEASUREMENTS,
     NOT_MEASURED,
     CodeSample,
 )
 from scorekit.errors import refuse
-from scorekit.records import (
-    is_mapping,
-)
 
 Counts: TypeAlias = NDArray[np.int64]
 Floats: TypeAlias = NDArray[np.float64]

@@ -21,13 +21,10 @@ from scorekit._core.columns import (
     check_text_column,
     numbered,
 )
+from scorekit._core.mappings import is_mapping
 from scorekit._stats.exact import is_tuple
 from scorekit.errors import InputError, refuse, shown
-from scorekit.records import (
-    build,
-    is_mapping,
-    listing,
-)
+from scorekit.records import build, listing
 from scorekit.sampling import PassAtK
 
 Counts: TypeAlias = NDArray[np.int64]

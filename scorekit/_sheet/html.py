@@ -15,6 +15,7 @@ from typing import Any, TypeGuard
 
 import attrs
 
+from scorekit._core.mappings import is_mapping
 from scorekit._sheet.model import (
     ROWS_AT_MOST,
     Block,
@@ -27,7 +28,7 @@ from scorekit._sheet.model import (
     Table,
     line_of,
 )
-from scorekit._sheet.values import WHOLE, brief, entries, is_mapping, is_record, number
+from scorekit._sheet.values import WHOLE, brief, entries, is_record, number
 from scorekit.errors import one_line
 
 FOLD_AFTER = 10

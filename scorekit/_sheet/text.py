@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterator, Sequence
 from itertools import islice
 from typing import Any
 
+from scorekit._core.mappings import is_mapping
 from scorekit._sheet.model import Block, Counted, Fields, Part, Row, Sheet, Table, line_of
 from scorekit._sheet.values import (
     CELL,
@@ -15,7 +16,6 @@ from scorekit._sheet.values import (
     brief,
     cells,
     entries,
-    is_mapping,
     is_record,
 )
 from scorekit.errors import one_line

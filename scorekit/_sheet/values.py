@@ -104,11 +104,6 @@ def is_record(value: object) -> bool:
     return attrs.has(type(value)) and not isinstance(value, Sequence)
 
 
-def is_mapping(value: object) -> TypeGuard[Mapping[Any, Any]]:
-    """Tell mappings."""
-    return isinstance(value, Mapping)
-
-
 def is_tuple(value: object) -> TypeGuard[tuple[Any, ...]]:
     """Tell tuples."""
     return isinstance(value, tuple)

@@ -13,18 +13,10 @@ import numpy as np
 from scorekit._core.attempts import Attempts, CaseScores
 from scorekit._core.checks import check_items, check_scores, is_missing, is_ordered
 from scorekit._core.columns import by_id
+from scorekit._core.mappings import is_mapping
 from scorekit._stats.passes import score_each
 from scorekit.errors import refuse, shown
-from scorekit.records import (
-    UNKNOWN,
-    Cases,
-    Ends,
-    Report,
-    ReportScores,
-    SuiteKey,
-    is_mapping,
-    together,
-)
+from scorekit.records import UNKNOWN, Cases, Ends, Report, ReportScores, SuiteKey, together
 
 Sides: TypeAlias = tuple[Attempts, Attempts]
 """Baseline and current run."""

@@ -8,8 +8,8 @@ from string import ascii_lowercase, digits
 from typing import NamedTuple
 
 from scorekit._core.checks import check_count, check_text
+from scorekit._core.mappings import FrozenMapping, is_mapping
 from scorekit.errors import MissingExtraError, refuse
-from scorekit.records import FrozenMapping, is_mapping
 
 try:
     from hypothesis import strategies as st

@@ -23,9 +23,10 @@ from test_records_public import MADE
 import scorekit
 from scorekit import SqlCaseScore, SqlReport
 from scorekit._cases.metrics import OTHER_METRICS
+from scorekit._core.mappings import FrozenMapping
 from scorekit.cases import METRICS
 from scorekit.errors import InputError
-from scorekit.records import FrozenMapping, MetricResult
+from scorekit.records import MetricResult
 
 PUBLIC = {name: getattr(scorekit, name) for name in scorekit.__all__}
 FUNCTIONS = [name for name, value in PUBLIC.items() if inspect.isfunction(value)]

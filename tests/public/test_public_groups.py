@@ -15,6 +15,7 @@ from outcomes import ends
 
 import scorekit
 from scorekit import Interval, Run, safety_validation
+from scorekit._core.mappings import FrozenMapping
 
 RNG = np.random.default_rng(8)
 N = 30
@@ -46,7 +47,7 @@ def intervals_in(value: object) -> Iterator[Interval]:
     """Yield the intervals of a result, but those of single bins, cases and repeats."""
     if isinstance(value, Interval):
         yield value
-    elif isinstance(value, dict | scorekit.records.FrozenMapping):
+    elif isinstance(value, dict | FrozenMapping):
         for one in value.values():
             yield from intervals_in(one)
     elif isinstance(value, scorekit.Record):

@@ -12,10 +12,11 @@ import pytest
 
 import scorekit
 from scorekit import Interval, Record
+from scorekit._core.mappings import FrozenMapping
 from scorekit._sheet import html, latex, markdown, rows, text
 from scorekit._sheet.model import Block, Estimate, Fields, Scale, Section, Sheet, Table
 from scorekit._sheet.values import estimate
-from scorekit.records import FrozenMapping, TableRecord
+from scorekit.records import TableRecord
 
 INTERVAL = Interval(low=0.25, high=0.75, confidence_level=0.95, method="by hand")
 

@@ -14,6 +14,7 @@ import scorekit
 from scorekit import strategies
 from scorekit._cases.metrics import OTHER_METRICS, other_metrics
 from scorekit._core.checks import is_ordered
+from scorekit._core.mappings import FrozenMapping
 from scorekit._strategies.fields import AMOUNTS, COUNTS, TEXTS, UNIT, of_type, records
 from scorekit.audits import AuditFinding
 from scorekit.calibration import CalibrationBin, LevelCalibration
@@ -23,7 +24,6 @@ from scorekit.comparison import CaseChange
 from scorekit.equivalence import TableRows
 from scorekit.judges import CacheStatistics
 from scorekit.ranking import ModelPair
-from scorekit.records import FrozenMapping
 from scorekit.reports import CaseStatistics
 from scorekit.strategies import (
     SHOP,

@@ -10,6 +10,7 @@ import attrs
 from sqlglot import exp
 from sqlglot.dialects.dialect import Dialect
 
+from scorekit._core.mappings import FrozenMapping
 from scorekit._sql.databases.functions import returned
 from scorekit._sql.databases.kinds import ADAPTING, CLASSES, LOOSE_TYPES, NUMBERS, WHOLE, widest
 from scorekit._sql.databases.kinds import Column as Declared
@@ -48,7 +49,6 @@ from scorekit._sql.meaning.tree import (
 )
 from scorekit._sql.schema.tables import SqlSchema
 from scorekit._sql.text.dialect_neutral import ask
-from scorekit.records import FrozenMapping
 
 
 @attrs.frozen(eq=False)

@@ -9,6 +9,7 @@ from typing import Any, Final, TypeAlias, TypeGuard, cast
 import attrs
 
 from scorekit._core.checks import check_text
+from scorekit._core.mappings import FrozenMapping, is_mapping
 from scorekit._sql.databases.kinds import Column
 from scorekit._sql.schema.definitions import (
     CheckRule,
@@ -22,7 +23,6 @@ from scorekit._sql.schema.definitions import (
     read_definitions,
 )
 from scorekit.errors import refuse, shown
-from scorekit.records import FrozenMapping, is_mapping
 
 Schema: TypeAlias = str | Mapping[str, Mapping[str, str]]
 Key: TypeAlias = str | tuple[str, ...]
