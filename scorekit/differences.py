@@ -70,8 +70,9 @@ class PairedDifference(Record):
     """Number of clusters; None if the tasks are independent."""
 
     def _line(self) -> str:
-        stands_on = counted(self.n_tasks, "task")
-        return _found(self.delta, self.interval, self.p_value, stands_on)
+        means = abs(self.baseline_mean), abs(self.current_mean)
+        delta = self.delta if abs(self.delta) > ROUNDING * max(means) else 0.0
+        return _found(delta, self.interval, self.p_value, counted(self.n_tasks, "task"))
 
 
 def _found(delta: float, interval: Interval | None, p_value: float | None, of: str) -> str:

@@ -220,7 +220,8 @@ def compare_models(
             ``"query_correctness"``, whose undecided pairs are unknown. Ignored for a mapping
             of numbers.
         bounds: The lowest and the highest score possible, needed for a mapping of unequal numbers
-            of attempts; None for no bounds. Those of a report are 0 and 1.
+            of attempts; None for no bounds. Those of a report are 0 and 1, as of scores that are
+            all 0 or 1.
         confidence_level: Chance that all verdicts and all ranks hold, in (0, 1).
         n_resamples: Flips of the signs, at least 1000; an adjusted p value is at least
             ``1 / (n_resamples + 1)``.
@@ -302,7 +303,8 @@ def compare_models(
     limits = None if bounds is None else check_bounds(bounds)
     runs, n_unknown, metric = _by_model(scores, metric, limits or (-MAX_VALUE, MAX_VALUE))
     limits = (0.0, 1.0) if metric is not None and limits is None else limits
-    models, table, n_left_out, equal = _read_scores(runs)
+    models, table, n_left_out, equal, flags = _read_scores(runs)
+    limits = (0.0, 1.0) if flags and limits is None else limits
     if limits is None and not equal:
         domain = "the lowest and the highest score possible, as models have unequal attempts"
         refuse("bounds", domain, bounds)
@@ -470,6 +472,8 @@ class _Scores(NamedTuple):
     n_left_out: int
     are_equal: bool
     """Whether models have as many attempts at a task as others."""
+    are_flags: bool
+    """Whether every score is 0 or 1."""
 
 
 def _read_scores(runs: Mapping[str, CaseScores]) -> _Scores:
@@ -489,7 +493,8 @@ def _read_scores(runs: Mapping[str, CaseScores]) -> _Scores:
     harmonic = [float(np.mean(1.0 / column.sizes)) for column in columns]
     equal = max(harmonic) <= EQUAL * min(harmonic)
     table = np.stack([column.means for column in columns], axis=1)
-    return _Scores(list(known), table, n_left_out, equal)
+    flags = all(((one.scores == 0.0) | (one.scores == 1.0)).all() for one in columns)
+    return _Scores(list(known), table, n_left_out, equal, flags)
 
 
 class _Pairs(NamedTuple):

@@ -789,13 +789,6 @@ def _check_attempts(
             f"{shown(models[int(samples.model_of[first])])} with {n_samples[first]}{counted}); "
             'lower k or pass insufficient="nan" or "drop"'
         )
-    if insufficient == "drop":  # too few were made; of those that were lost nothing is known
-        longest = np.zeros(len(models), dtype=np.int64)
-        np.maximum.at(longest, every.model_of, np.bincount(every.task))
-        for model, n in zip(models, longest.tolist(), strict=True):
-            if n < k:
-                whose = f"model {shown(model)}, whose cases have no more attempts"
-                refuse("k", f"at most {n} for {whose}", k)
 
 
 def _case_estimates(

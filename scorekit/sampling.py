@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sized
 from decimal import Decimal
 from fractions import Fraction
 from numbers import Rational
@@ -177,14 +177,15 @@ def pass_at_k(
 
     Args:
         n_samples: Samples drawn, *n*: a count from 1 to 2**53 for one task, or a column of them,
-            shape ``(N,)``: a list, or a NumPy, pandas, polars or Arrow column.
+            shape ``(N,)``: a list, or a NumPy, pandas, polars or Arrow column. In a column 0
+            stands for a task of which no sample is left.
         n_correct: Samples that were correct, *c*, at most *n*: like *n_samples*.
         k: Attempts allowed (count, at least 1), or several such numbers, with a result for each.
         confidence_level: Share of such intervals that hold the true value, in (0, 1).
         insufficient: What to do about tasks with fewer than *k* samples, for which there is no
             estimate. ``"raise"`` raises an error. ``"nan"`` makes score and failure NaN, with no
             standard error and the interval [0, 1] of method ``"none"``. ``"drop"`` leaves these
-            tasks out, so *n_tasks_used* is below *n_tasks*.
+            tasks out, so *n_tasks_used* is below *n_tasks*; without any other it is as ``"nan"``.
         clusters: A label for each task of a suite, equal for tasks that belong together, such as
             questions on one database. They count as one observation in *stderr* and interval, as
             in `mean_interval`. None if tasks are independent. A single label for several tasks
@@ -197,7 +198,7 @@ def pass_at_k(
 
     Raises:
         InputError: If a count is out of range, *k* or a column is empty, the columns differ in
-            length, or a task has too few samples (with ``"drop"``: every task). Also if ten tasks
+            length, or a task has too few samples. Also if ten tasks
             or more show that each was tried until its first pass: the share of passes among such
             attempts is too high, 0.69 for a rate of 0.50 and at most five attempts.
         TypeError: If a count is not an integer, only one of the two is a column, a label is not
@@ -828,12 +829,13 @@ both successes and failures nothing can be extrapolated
         29(4), 1973.
     """
     n, c = _check_columns(n_samples, n_correct)
+    n, c = n[n > 0], c[n > 0]  # a task without samples adds nothing
     ks = check_k(k, MAX_K_EXTRAPOLATED)
     confidence_level = check_number("confidence_level", confidence_level, 0.0, 1.0, open_ends=True)
+    if n.size < 2:  # noqa: PLR2004 - one task does not differ from others
+        raise InputError(f"n_samples must be those of at least 2 tasks, got {n.size}")
     if int(n.max()) > MOST_SAMPLES:
         raise InputError(f"n_samples must be at most {MOST_SAMPLES} each, got {n.max()}")
-    if n.size == 1:
-        raise InputError("n_samples must be those of at least 2 tasks, got 1")
     if int(n.max()) == 1:
         raise InputError("n_samples must be at least 2 for some task, got 1 throughout")
     if not c.any() or (c == n).all():
@@ -935,7 +937,7 @@ def _check_columns(n_samples: object, n_correct: object) -> tuple[Counts, Counts
     c_column = column("n_correct", n_correct, "integers")
     check_same_length("n_correct", c_column.size, "n_samples", n_column.size)
     check_same_order("n_samples", n_samples, "n_correct", n_correct)
-    n, c = check_count_column("n_samples", n_column, 1), check_count_column("n_correct", c_column)
+    n, c = check_count_column("n_samples", n_column), check_count_column("n_correct", c_column)
     too_many = c > n
     if too_many.any():
         i = int(np.argmax(too_many))
@@ -953,6 +955,8 @@ def _check_scores(scores: Any, bounds: tuple[float, float]) -> tuple[list[Floats
     """Return the sorted scores of each task, as shares of the scale, and whether it is alone."""
 
     def shares(name: str, items: Any) -> Floats:
+        if _is_empty(items):
+            return np.empty(0)
         return np.sort(
             (check_score_column(name, items, *bounds) - bounds[0]) / (bounds[1] - bounds[0])
         )
@@ -965,13 +969,18 @@ def _check_scores(scores: Any, bounds: tuple[float, float]) -> tuple[list[Floats
     return [shares("scores", items)], True
 
 
+def _is_empty(attempts: Any) -> bool:
+    """Say whether no attempt at a task is left."""
+    return is_ordered(attempts) and isinstance(attempts, Sized) and not len(attempts)
+
+
 def _check_votes(answers: Any, correct: Any) -> tuple[list[Votes], bool]:
     answers = as_builtins(answers)
     if is_mapping(answers):
-        return [_count("answers", answers, "correct", correct)], True
+        return [_count("answers", answers, "correct", correct, least=1)], True
     items = check_items("answers", answers, what="answers, or of such sequences")
     if not any(is_mapping(item) or is_ordered(item) for item in items):
-        return [_count("answers", items, "correct", correct)], True
+        return [_count("answers", items, "correct", correct, least=1)], True
     keys = check_items("correct", as_builtins(correct), what="answers")
     check_same_length("correct", len(keys), "answers", len(items))
     return [
@@ -980,7 +989,7 @@ def _check_votes(answers: Any, correct: Any) -> tuple[list[Votes], bool]:
     ], False
 
 
-def _count(name: str, answers: Any, correct_name: str, correct: Any) -> Votes:
+def _count(name: str, answers: Any, correct_name: str, correct: Any, *, least: int = 0) -> Votes:
     counts: Mapping[Any, int]
     if is_mapping(answers):
         counts = {
@@ -988,13 +997,13 @@ def _count(name: str, answers: Any, correct_name: str, correct: Any) -> Votes:
             for answer, n in answers.items()
         }
     else:
-        items = check_items(name, as_builtins(answers), what="answers")
+        items = check_items(name, as_builtins(answers), what="answers", empty=not least)
         for i, answer in enumerate(items):
             _check_answer(f"{name}[{i}]", answer)
         counts = Counter(items)
     _check_answer(correct_name, correct)
-    if not 0 < sum(counts.values()) <= 2**53:
-        refuse(name, "between 1 and 2**53 answers", answers)
+    if not least <= sum(counts.values()) <= 2**53:
+        refuse(name, f"between {least} and 2**53 answers", answers)
     others = (n for answer, n in counts.items() if n and answer != correct)
     return counts.get(correct, 0), tuple(sorted(others, reverse=True))
 

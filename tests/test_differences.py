@@ -210,3 +210,14 @@ clusters=["a"] -> InputError: clusters must be 2 labels, one for each entry, got
 def test_errors(wrong: Refusal) -> None:
     """Each message names the parameter, its domain and the value it got."""
     wrong.by(paired_difference, baseline=[1.0, 0.0], current=[1.0, 1.0])
+
+
+def test_what_rounding_has_left_prints_as_0() -> None:
+    """As sums in another order do; what is not rounding keeps its digits."""
+    scores = [0.1, 0.2, 0.3, 0.4]
+    same = paired_difference(scores, [0.1 + 1e-17, *scores[1:]])
+    assert same.delta > 0.0
+    assert str(same) == "+0 (4 tasks)"
+    assert str(paired_difference(scores, [0.1 + 1e-9, *scores[1:]])).startswith(
+        "inconclusive: +0.0000000002 "
+    )

@@ -557,6 +557,18 @@ def test_the_best_of_many_are_few() -> None:
         assert result.best[0] == next(iter(result.means))
 
 
+def test_ones_and_zeros_need_no_bounds() -> None:
+    """Also where an outcome is missing, which makes the numbers of attempts unequal."""
+    runs = {
+        "x": {task: [1, None, 0] for task in "abc"},
+        "y": {task: [1, 1, 1] for task in "abc"},
+    }
+    assert compare_models(runs) == compare_models(runs, bounds=(0, 1))
+    runs["y"]["a"] = [0.5, 1, 1]
+    with pytest.raises(InputError, match=r"^bounds must be the lowest and the highest score"):
+        compare_models(runs)
+
+
 def test_the_best_with_unequal_attempts() -> None:
     """By bounds, one-sided: of so many models each pair counts as often as there are others."""
     rng = np.random.default_rng(3)

@@ -125,6 +125,24 @@ def test_attempts_may_be_short_where_the_caller_says_so() -> None:
     assert (used.score, used.n_tasks, used.n_tasks_used) == (1.0, 2, 1)
 
 
+def test_a_model_without_k_attempts_anywhere_is_unknown_at_k() -> None:
+    """The error for too few attempts recommends ``"drop"``, which must then not raise."""
+    report = code_report_from_columns(
+        case_id=["a", "b", "a", "b"],
+        model=["x", "x", "y", "y"],
+        passed=[[1, 0, 1], [1, 1, 0], [1], [0]],
+        k=(1, 3),
+        insufficient="drop",
+    )
+    x, y = report.models
+    assert [one.score for one in x.pass_at_k] == pytest.approx([2 / 3, 1.0])
+    assert y.pass_at_k[0].score == 0.5
+    assert math.isnan(y.pass_at_k[1].score)
+    assert (y.pass_at_k[1].n_tasks, y.pass_at_k[1].n_tasks_used) == (2, 0)
+    assert y.unknown_bounds["pass@3"] == (0.0, 1.0)
+    assert "pass@3 = unknown (0 of 2 tasks, between 0 and 1)" in str(report)
+
+
 class TaggedSample(CodeSample):
     """A caller's own kind of sample."""
 
@@ -211,8 +229,6 @@ code_report(SUITE, insufficient="skip")
     -> InputError: insufficient must be one of 'raise', 'nan', 'drop', got 'skip'
 code_report(SUITE, k=(3,)) -> InputError: {SHORT}
 code_report(SUITE, k=(1, 3)) -> InputError: {SHORT}
-code_report(SUITE, k=(1, 4), insufficient="drop")
-    -> InputError: k must be at most 3 for model 'm', whose cases have no more attempts, got 4
 code_report([*SUITE, sample("sort", "other")]).for_model("third")
     -> InputError: name must be a model of this report ('m', 'other'), got 'third'
 code_report([EXTREME, EXTREME]) -> InputError: cost_usd of the samples must be numbers with a...

@@ -472,12 +472,11 @@ SUITE = {"n_samples": [10] * 3 + [4, 10, 4, 10], "n_correct": [3] * 7}
 k=5
     -> InputError: n_samples must be >= k = 5 for every task, got 2 of 7 tasks with fewer
     (first: n_samples[3] = 4); lower k or pass insufficient="nan" or "drop"
-k=11, insufficient="drop"
-    -> InputError: n_samples must be >= k = 11 for at least one task, got at most 10
 n_correct=[0, 1, 2, 12, 13, 0, 0], n_samples=[10] * 7
     -> InputError: n_correct[3] must be an integer in [0, n_samples[3] = 10], got 12
 n_correct=[0, -1, 0, 0, 0, 0, 0] -> InputError: n_correct[1] must be an integer >= 0, got -1
-n_samples=[10, 0, 0, 10, 10, 10, 10] -> InputError: n_samples[1] must be an integer >= 1, got 0
+n_samples=[10, -1, 0, 10, 10, 10, 10]
+    -> InputError: n_samples[1] must be an integer >= 0, got -1
 n_samples=[math.nan], n_correct=[3, 4]
     -> InputError: n_correct and n_samples must be equally long, got 2 and 1
 n_samples=[], n_correct=[]

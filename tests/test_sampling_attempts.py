@@ -374,8 +374,27 @@ def test_too_few_samples_are_accounted_for(form: Callable[..., Any]) -> None:
     assert str(only).endswith(" [0, 1] (95 %, 1 of 3 tasks)")
     with pytest.raises(InputError, match=r"must be >= k = 4 for every task, got 1 of 3 tasks"):
         form(tasks, k=4)
-    with pytest.raises(InputError, match=r"must be >= k = 7 for at least one task, got at most 6"):
-        form(tasks, k=7, insufficient="drop")
+    none = form(tasks, k=7, insufficient="drop")
+    assert (none.n_tasks, none.n_tasks_used, none.interval.method) == (3, 0, "none")
+    assert " = unknown (95 %, 0 of 3 tasks)" in str(none)
+
+
+@forms
+def test_a_task_of_which_no_sample_is_left(form: Callable[..., Any]) -> None:
+    """Where infrastructure errors are removed: one task fewer, or unknown, and counted."""
+    tasks, left = [(0, 0), (4, 2), (3, 3)], [(4, 2), (3, 3)]
+    with pytest.raises(InputError, match=r"for every task, got 1 of 3 tasks .*\[0\] = 0\)"):
+        form(tasks, k=2)
+    assert "not known at 1 of 3 tasks" in str(form(tasks, k=2, insufficient="nan"))
+    found, alone = form(tasks, k=2, insufficient="drop"), form(left, k=2)
+    assert (found.n_tasks, found.n_tasks_used) == (3, 2)
+    assert (found.score, found.stderr, found.interval) == (
+        alone.score,
+        alone.stderr,
+        alone.interval,
+    )
+    nothing = form([(0, 0), (0, 0)], k=1, insufficient="drop")
+    assert " = unknown (95 %, 0 of 2 tasks)" in str(nothing)
 
 
 def test_every_column_type_will_do() -> None:
@@ -473,7 +492,7 @@ best_at_k([[0.5], [0.5, 2]]) -> InputError: scores[1][1] must be a number in [0,
 best_at_k([[0.5], 0.5])
     -> TypeError: scores[1] must be a non-empty sequence of booleans or scores, got 0.5
 best_at_k([[0.5], []])
-    -> InputError: scores[1] must be a non-empty sequence of booleans or scores, got ()
+    -> InputError: n_samples of scores must be >= k = 1 for every task, got 1 of 2 tasks...
 best_at_k(["1"])
     -> TypeError: scores[0] must be True or False, or a number in [0, 1] (if '1' stands for
     True: [x == '1' for x in scores]), got '1'
@@ -492,7 +511,7 @@ majority_at_k(["a", math.nan], correct="a")
 majority_at_k([["a"], ["b"]], correct=["a"])
     -> InputError: correct and answers must be equally long, got 1 and 2
 majority_at_k([["a"], "b"], correct=["a", "b"])
-    -> TypeError: answers[1] must be a non-empty sequence of answers, got 'b'
+    -> TypeError: answers[1] must be a sequence of answers, got 'b'
 majority_at_k({"a": 0}, correct="a")
     -> InputError: answers must be between 1 and 2**53 answers, got {'a': 0}
 majority_at_k({"a": 2.0}, correct="a")

@@ -115,7 +115,7 @@ def blocks(
     many = sorted({k for k in ks if k > RECURRENCE_UP_TO})
     for start in range(0, n.size, BLOCK):
         rows = slice(start, start + BLOCK)
-        block_n, block_c = n[rows].astype(np.float64), c[rows].astype(np.float64)
+        block_n, block_c = np.maximum(n[rows], 1.0), c[rows].astype(np.float64)
         with np.errstate(under="ignore"):
             chances = dict(_recurrence(block_n, block_c, few))
             chances.update((k, _by_stirling(block_n, block_c, float(k))) for k in many)

@@ -50,7 +50,8 @@ def estimate_suite(
     """Return an estimate for each of *ks*; the tasks are counted once for all."""
     n, level = suite.n, suite.confidence_level
     n_used = {k: count_used(n, k, suite.insufficient) for k in ks}
-    known = {k for k in ks if n_used[k] == n.size or suite.insufficient == "drop"}
+    kept = 1 if suite.insufficient == "drop" else n.size
+    known = {k for k in ks if n_used[k] >= kept}
     several = [k for k in known if n_used[k] > 1]
     tasks = dict(_per_task(n, n - c if all_pass else c, several, as_given=suite.codes is not None))
 
@@ -74,8 +75,8 @@ def estimate_suite(
 
 def refuse_stopped(n: Counts, c: Counts, name: str) -> None:
     """Refuse attempts that ended with the first pass: their share of passes is no rate."""
-    passes, fails = n[c == 1], n[c == 0]
-    if passes.size + fails.size < n.size or passes.size < FEW_PASSES:
+    passes, fails = n[c == 1], n[(c == 0) & (n > 0)]
+    if passes.size + fails.size < np.count_nonzero(n) or passes.size < FEW_PASSES:
         return
     if np.unique(passes).size >= KINDS and (not fails.size or int(fails.min()) == int(n.max())):
         raise InputError(

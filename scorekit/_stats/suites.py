@@ -166,8 +166,6 @@ def count_used(
             f"{name} must be >= k = {k} for every task, got {n_short} of {n.size} tasks with "
             f'fewer (first: {name}[{i}] = {n[i]}); lower k or pass insufficient="nan" or "drop"'
         )
-    if insufficient == "drop" and n_short == n.size:
-        raise InputError(f"{name} must be >= k = {k} for at least one task, got at most {n.max()}")
     return n.size - n_short
 
 
