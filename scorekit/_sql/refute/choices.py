@@ -14,7 +14,7 @@ from scorekit._sql.refute.sandbox import (
     JOINED,
     OF_COPIES,
     ONLY,
-    UNTIED,
+    TIE,
     Cell,
     Database,
     QueryError,
@@ -22,7 +22,7 @@ from scorekit._sql.refute.sandbox import (
 from scorekit._sql.refute.search import Trial
 
 NO_CHOICE: Final = "nothing in the query leaves a choice"
-_CHOOSING: Final = (ONLY, AT_LEAST, AT_MOST, OF_COPIES, UNTIED, JOINED)
+_CHOOSING: Final = (ONLY, AT_LEAST, AT_MOST, OF_COPIES, TIE, JOINED)
 
 
 class Ties(Trial):
@@ -34,8 +34,9 @@ class Ties(Trial):
 
     def differs(self, database: Database) -> bool:
         query = self._pair[0]
-        if not (query.cut or query.sites):
+        if not (query.cut or query.chooses):
             raise QueryError(NO_CHOICE)
+        self.sandbox.breaks_windows = False
         self._load(database)
         self.sandbox.now = self._moments[0]
         allowed = self._allowed(query)

@@ -57,7 +57,7 @@ from scorekit._sql.refute.sandbox import (
     RATIO,
     REMAINDER,
     SETTLED,
-    UNTIED,
+    TIE,
     quoted,
 )
 from scorekit._sql.text.parsing import quiet
@@ -67,21 +67,12 @@ class Runnable(NamedTuple):
     """A query as the sandbox runs it."""
 
     sql: str
-    sites: tuple[Site, ...]
-    """Queries in it that cut their results, each after those that it reads."""
-    last: str
-    """The query over the tables of *sites*."""
     cut: Cut | None
     """The same, if it cuts its own result."""
     whole: Cut | None
     """The query itself, if its result is ordered."""
-
-
-class Site(NamedTuple):
-    """A query inside of another that cuts its result: a table holds what it keeps."""
-
-    table: str
-    cut: Cut
+    chooses: bool
+    """Whether it takes some of tied rows, or numbers them, inside."""
 
 
 class Cut(NamedTuple):
@@ -174,14 +165,11 @@ def runnable(
         whole = _selected(whole)
     ordered = _cut(whole) if whole.args.get("order") else None
     sql = _sql(whole)
-    inner = any(isinstance(node, exp.Limit | exp.Offset) for node in whole.walk())
-    sites = _sites(whole := whole.copy()) if inner else ()
     return Runnable(
         sql=sql,
-        sites=sites,
-        last=_sql(whole) if sites else sql,
         cut=_cut(whole) if _is_cut(whole) else None,
         whole=ordered,
+        chooses=f"{TIE}(" in sql.lower(),
     )
 
 
@@ -206,7 +194,10 @@ def _guard(nodes: list[exp.Expr], read: Names, *, sqlite: bool) -> None:
         if isinstance(node, exp.Subquery) and _is_value(node):
             _guard_value(node, sqlite=sqlite)
         elif isinstance(node, exp.Window) and not node.meta.get(NUMBERED):
-            _guard_window(node)
+            _break_ties_in(node, read)
+    for i, node in enumerate(nodes):
+        if isinstance(node, exp.Query) and _is_cut(node) and not _is_outermost(node):
+            _break_ties_at(node, read, i)
 
 
 def _sql(tree: exp.Expr) -> str:
@@ -535,21 +526,189 @@ _PLACED = (
 )  # fmt: skip
 
 
-def _guard_window(window: exp.Window) -> None:
-    """Stop where rows that the order of a window leaves tied decide what a function shows."""
+def _break_ties_in(window: exp.Window, read: Names) -> None:
+    """Let ties in the order of a window be broken, where they decide what a function shows."""
     spec = window.args.get("spec")
     framed = spec is not None and (
         str(spec.args.get("kind")).upper() == "ROWS" or bool(spec.args.get("exclude"))
     )
     if not framed and not isinstance(window.this, _PLACED):
         return
-    order = window.args.get("order")
-    peers = [*(window.args.get("partition_by") or ())]
-    peers += [part.this for part in order.expressions] if order is not None else []
-    count = exp.Window(
-        this=exp.Count(this=exp.Star()), partition_by=[part.copy() for part in peers], over="OVER"
-    )
-    window.replace(exp.Anonymous(this=UNTIED, expressions=[window.copy(), count]))
+    select = window.find_ancestor(exp.Select)
+    assert select is not None  # noqa: S101 - which the reader holds
+    order = window.args.get("order") or exp.Order(expressions=[])
+    alike = [part.copy() for part in window.args.get("partition_by") or ()]
+    over = [*alike, order, *([spec] if spec is not None else ())]
+    place = f"{crc32(' '.join(part.sql() for part in over).encode()):08x}"
+    tie = _tie(0, place, [*alike, *_sorted_by(order, ())], _telling(select, read))
+    order.append("expressions", exp.Ordered(this=tie))
+    window.set("order", order)
+
+
+def _is_outermost(query: exp.Expr) -> bool:
+    """Say whether what a query cuts is the result, which is looked at as it is."""
+    parent = query.parent
+    while isinstance(parent, exp.Subquery) and not _is_cut(parent):
+        parent = parent.parent
+    return parent is None
+
+
+def _break_ties_at(query: exp.Expr, read: Names, place: int) -> None:
+    """Let ties at the LIMIT of an inner query be broken."""
+    if isinstance(query.parent, exp.Exists):
+        return  # which asks for a row, and not which one
+    inside = query
+    if not isinstance(query, exp.Select):
+        inside = _over_rows(query)
+    assert isinstance(inside, exp.Select)  # noqa: S101 - just made
+    order = inside.args.get("order") or exp.Order(expressions=[])
+    outer = _outer_values(query, read)
+    limit = inside.args.get("limit")
+    n_kept = -1
+    if limit is not None and not inside.args.get("offset"):
+        count = limit.find(exp.Literal)
+        n_kept = int(count.name) if count is not None and count.name.isdecimal() else -1
+    shown = list(_shown_by(inside, read))
+    alike = [*outer, *_sorted_by(order, inside.expressions)]
+    tie = _tie(n_kept or -1, str(place), alike, shown)
+    if outer:  # which SQLite cannot sort by
+        _show_beside(inside, tie, read)
+        tie = exp.Column(this=exp.Var(this=quoted(_TIED)))
+    order.append("expressions", exp.Ordered(this=tie))
+    inside.set("order", order)
+
+
+def _show_beside(query: exp.Select, tie: exp.Expr, read: Names) -> None:
+    """Let a SELECT show a further value to a SELECT that leaves it out, and takes its place."""
+    if query.is_star:
+        query.set("expressions", list(_shown_by(query, read)))
+    names: list[str] = []
+    for i, part in enumerate(query.expressions):
+        names.append(part.alias_or_name or f"{_VALUE}{i}")
+        if not part.alias:
+            part.replace(exp.Alias(this=part.copy(), alias=exp.Var(this=quoted(names[-1]))))
+    if len({name.casefold() for name in names}) < len(names):
+        raise UnfaithfulError("a LIMIT of columns of one name")
+    made = exp.Select(expressions=[exp.Column(this=exp.Var(this=quoted(n))) for n in names])
+    query.replace(made)
+    query.append("expressions", exp.Alias(this=tie, alias=exp.Var(this=quoted(_TIED))))
+    made.set("from_", exp.From(this=exp.Subquery(this=query)))
+
+
+def _tie(
+    n_kept: int, place: str, alike: Sequence[exp.Expr], telling: Sequence[exp.Expr]
+) -> exp.Expr:
+    """Return by what rows are sorted that tie at a place: *alike* in values, others *telling*."""
+    site = exp.Literal.string(place)
+    counts = map(exp.Literal.number, (n_kept, len(alike) + 1))
+    return exp.Anonymous(this=TIE, expressions=[*counts, site, *alike, *telling])
+
+
+def _sorted_by(order: exp.Expr, outputs: Sequence[exp.Expr]) -> list[exp.Expr]:
+    """Return what rows are sorted by, which may leave out some of it."""
+    found: list[exp.Expr] = []
+    named = {part.alias.casefold(): part.unalias() for part in outputs if part.alias}
+    for item in order.expressions:
+        value = item.this if isinstance(item, exp.Ordered) else item
+        if isinstance(value, exp.Literal) and value.is_int and int(value.name) <= len(outputs):
+            value = outputs[int(value.name) - 1].unalias()
+        elif isinstance(value, exp.Column) and not value.table:
+            value = named.get(value.name.casefold(), value)
+        if value.find(exp.Collate, exp.Star) is None:
+            found.append(value.copy())
+    return found
+
+
+def _telling(select: exp.Select, read: Names) -> list[exp.Expr]:
+    """Return what tells rows of a SELECT apart, as far as the query shows or sorts them."""
+    block = read.selects.get(id(select))
+    if block is None:
+        raise UnfaithfulError("a window over rows that are not looked into")
+    own = frozenset(local_sources(block.tables))
+    found: dict[str, exp.Expr] = {}
+    clauses = [select.args[name] for name in ("order", "qualify") if select.args.get(name)]
+    parts = [*select.expressions, *clauses]
+    parts += [column for star in select.expressions for column in _star_columns(star, read)]
+    while parts:
+        part = parts.pop()
+        value = read.value(part)
+        grouped = _is_aggregate(part) or (block.keys is not None and value in block.keys)
+        inside = isinstance(part, exp.Column) and not part.is_star
+        if grouped or (inside and (value is None or not own.isdisjoint(value.sources))):
+            found[part.sql()] = part.copy()
+        elif not inside:
+            parts += part.iter_expressions()
+    return list(found.values())
+
+
+def _star_columns(star: exp.Expr, read: Names) -> list[exp.Expr]:
+    """
+    Return the columns that a star stands for, if it is one.
+
+    Raises:
+        UnfaithfulError: If they have no names.
+    """
+    if not star.is_star or isinstance(star, exp.Alias):
+        return []
+    meant = read.stars.get(id(star), ())
+    if not meant or not all(name and isinstance(value, Column) for name, value in meant):
+        raise UnfaithfulError("a star stands for columns without names")
+    found: list[exp.Expr] = []
+    for name, value in meant:
+        (source,) = value.sources
+        found.append(_column(name, read.aliases[source]))
+        read.values[id(found[-1])] = [value]
+    return found
+
+
+def _column(name: str, table: str) -> exp.Column:
+    return exp.Column(this=exp.Var(this=quoted(name)), table=exp.Var(this=quoted(table)))
+
+
+def _outer_values(query: exp.Expr, read: Names) -> list[exp.Expr]:
+    """Return what tells apart the outer rows for which a query is run."""
+    meant = read.queries.get(id(query), ())
+    if not meant:
+        raise UnfaithfulError("a LIMIT of a query that is not looked into")
+    outer = free_sources(meant[-1])
+    found: dict[str, exp.Expr] = {}
+    for node in query.find_all(exp.Column) if outer else ():
+        value = read.value(node)
+        if value is not None and not outer.isdisjoint(value.sources):
+            found[node.sql()] = node.copy()
+    for source in sorted(outer, key=str):
+        if source.table:
+            row = _column("_rowid_", read.aliases[source])
+            found[row.sql()] = row
+    return list(found.values())
+
+
+def _shown_by(query: exp.Select, read: Names) -> Iterator[exp.Expr]:
+    """Yield what a SELECT shows."""
+    for part in query.expressions:
+        columns = _star_columns(part, read)
+        yield from columns or [part.unalias().copy()]
+
+
+def _over_rows(query: exp.Expr) -> exp.Select:
+    """Let a SELECT sort and cut the rows of a query that is none; it takes the query's place."""
+    names = [item.alias_or_name for item in query.selects]
+    if not all(names) or len({name.casefold() for name in names}) < len(names) or "*" in names:
+        raise UnfaithfulError("a LIMIT of columns without names")
+    inner = query.copy()
+    clauses = {key: query.args.get(key) for key in ("order", "limit", "offset")}
+    for key in clauses:
+        inner.set(key, None)
+    rows = inner if isinstance(inner, exp.Subquery) else exp.Subquery(this=inner)
+    rows.set("alias", exp.TableAlias(this=exp.to_identifier(_ROWS)))
+    shown = [exp.alias_(_column(name, _ROWS), name, quoted=True) for name in names]
+    made = exp.Select(expressions=shown, from_=exp.From(this=rows), **clauses)
+    query.replace(made)
+    return made
+
+
+_ROWS: Final = "scorekit_cut"
+_TIED: Final = "scorekit_tied"
 
 
 # What SQLite writes otherwise.
@@ -586,65 +745,6 @@ def _selected(query: exp.Expr) -> exp.Select:
 
 
 # What a LIMIT keeps.
-
-CHOICE: Final = "scorekit_choice_"
-"""The beginning of the names of tables that hold what a LIMIT keeps."""
-
-
-def _sites(whole: exp.Expr) -> tuple[Site, ...]:
-    """Let a query read tables instead of the queries in it that cut their results."""
-    found: list[Site] = []
-    for query in list(_inner_first(whole)):
-        if query is whole or not _is_cut(query) or isinstance(query.parent, exp.Exists):
-            continue
-        if query.meta.get(_CORRELATED):
-            _settle(query)
-            continue
-        cut = _cut(query)
-        name = f"{CHOICE}{len(found)}_{crc32(cut.kept.encode()):08x}"  # another query's is another
-        found.append(Site(name, cut))
-        kept = exp.Select(
-            expressions=[exp.Star()], from_=exp.From(this=exp.Table(this=exp.to_identifier(name)))
-        )
-        query.replace(kept)
-    return tuple(found)
-
-
-def _settle(query: exp.Expr) -> None:
-    """Stop where tied rows leave several values to a subquery that depends on an outer row."""
-    value = query.parent
-    if not (isinstance(value, exp.Subquery) and _is_value(value) and query.meta.get(_ONE_ROW)):
-        raise UnfaithfulError("a LIMIT that depends on an outer row")
-    up, down = query.copy(), query.copy()
-    for part, desc in ((up, False), (down, True)):
-        order = part.args.get("order") or exp.Order(expressions=[])
-        order.append("expressions", exp.Ordered(this=exp.Literal.number(1), desc=desc))
-        part.set("order", order)
-    same = exp.NullSafeEQ(this=exp.Subquery(this=up.copy()), expression=exp.Subquery(this=down))
-    if not isinstance(up, exp.Select) or len(up.expressions) != 1 or up.is_star:
-        raise UnfaithfulError("a LIMIT that depends on an outer row")
-    left_open = exp.Literal.string("which of tied rows a LIMIT keeps for an outer row")
-    name = exp.Var(this=quoted(_VALUE))
-    up.set("expressions", [exp.Alias(this=up.expressions[0].unalias(), alias=name)])
-    kept = exp.Select(
-        expressions=[exp.Column(this=name.copy())],
-        from_=exp.From(this=exp.Subquery(this=up)),
-        where=exp.Where(this=exp.Anonymous(this=SETTLED, expressions=[same, left_open])),
-    )
-    query.replace(kept)
-
-
-def _inner_first(node: exp.Expr) -> Iterator[exp.Expr]:
-    """Yield queries, each behind those that stand in it and the definitions before it."""
-    clause = node.args.get("with_")
-    parts = [
-        *([clause] if clause else []),
-        *(p for p in node.iter_expressions() if p is not clause),
-    ]
-    for part in parts:
-        yield from _inner_first(part)
-    if isinstance(node, exp.Query):
-        yield node
 
 
 def _cut(query: exp.Expr) -> Cut:

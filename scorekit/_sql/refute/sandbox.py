@@ -11,6 +11,7 @@ from typing import Any, Final, NoReturn, Self, TypeAlias
 from scorekit._sql.databases.computed import HELPERS, NoValueError
 from scorekit._sql.databases.functions import FUNCTIONS as OF_DATABASES
 from scorekit._sql.meaning.rows import ResultRow
+from scorekit._sql.refute.ties import TieBreaker
 
 Cell: TypeAlias = int | float | str | bytes | None
 Database: TypeAlias = Mapping[str, Sequence[tuple[Cell, ...]]]
@@ -31,10 +32,10 @@ OWN: Final = tuple(
     f"scorekit_{name}"
     for name in (
         *("divide", "ratio", "remainder", "only", "at_min", "at_max"),
-        *("of_copies", "untied", "settled", "joined"),
+        *("of_copies", "tie", "settled", "joined"),
     )
 )
-DIVIDE, RATIO, REMAINDER, ONLY, AT_LEAST, AT_MOST, OF_COPIES, UNTIED, SETTLED, JOINED = OWN
+DIVIDE, RATIO, REMAINDER, ONLY, AT_LEAST, AT_MOST, OF_COPIES, TIE, SETTLED, JOINED = OWN
 
 # Harmless and a function of their arguments alone.  Not here: what makes long values out of short
 # ones (printf, zeroblob, hex), what is random or reads the clock, and what leaves an order open.
@@ -103,6 +104,11 @@ class Sandbox:
         """The moment at which queries are run, if they may ask for it."""
         self.chosen: list[str] | None = None
         """What the order of reading has decided, where it may; None where it must not."""
+        self.ties = TieBreaker()
+        """What orders rows that tie inside of a query."""
+        self.breaks_windows = True
+        """Whether that holds for windows, too."""
+        self._tied: dict[tuple[Cell, ...], tuple[Cell, ...]] = {}
         self._open, self._steps, self._shared = False, 0, is_sqlite
         self._most = MAX_INSTRUCTIONS
         self._seen: list[float] = []
@@ -156,24 +162,6 @@ class Sandbox:
             insert = f"INSERT INTO {quoted(name)} VALUES ({marks})"  # noqa: S608 - our names
             self._connection.executemany(insert, rows)
 
-    def choose(self, name: str, query: str, rows: Sequence[ResultRow]) -> None:
-        """Let a table hold *rows* of a query; it is made when it is first chosen for."""
-        self._steps = 0
-        made = name in self._tables
-        if not made:
-            self._tables[name] = self.width(query)
-        self._open = True
-        try:
-            if not made:  # columns keep what SQLite calls their affinity
-                self._connection.execute(
-                    f"CREATE TABLE {quoted(name)} AS SELECT * FROM ({query}) LIMIT 0"  # noqa: S608
-                )
-            self._fill(name, rows)
-        except (sqlite3.Error, ValueError) as error:
-            raise self._reason(error) from None
-        finally:
-            self._open = False
-
     def width(self, query: str) -> int:
         """Return the number of columns of a query's result."""
         return len(self._execute(f"SELECT * FROM ({query}) LIMIT 0").description)  # noqa: S608
@@ -198,7 +186,7 @@ class Sandbox:
         return rows
 
     def _execute(self, query: str) -> sqlite3.Cursor:
-        self._steps, self._failure, self._seen = 0, None, []
+        self._steps, self._failure, self._seen, self._tied = 0, None, [], {}
         try:
             return self._connection.execute(query)
         except (sqlite3.Error, sqlite3.Warning, ValueError, MemoryError, OverflowError) as error:
@@ -252,7 +240,7 @@ class Sandbox:
         self._connection.create_aggregate(JOINED, 3, joined)
         copies = partial(self._choose, "DISTINCT leaves open what its rows are ordered by")
         self._connection.create_aggregate(OF_COPIES, 2, partial(_Only, 0, copies))
-        self._connection.create_function(UNTIED, 2, self._untied, deterministic=True)
+        self._connection.create_function(TIE, -1, self._tie)
         self._connection.create_function(SETTLED, 2, self._settled, deterministic=True)
         for name in CLOCKS:
             self._connection.create_function(name, -1, partial(self._clock, name))
@@ -304,10 +292,14 @@ class Sandbox:
             self._fail(what)
         self.chosen.append(what)
 
-    def _untied(self, value: Cell, n_peers: int) -> Cell:
-        if n_peers > 1:
+    def _tie(self, n_kept: int, n_alike: int, *cells: Cell) -> float:
+        """Return by what a row is sorted among those that tie: *n_alike* cells tell which."""
+        group, row = cells[:n_alike], cells[n_alike:]
+        if n_kept or (self.chosen is None and self.breaks_windows):
+            return self.ties.number(max(0, n_kept), group, row)
+        if self._tied.setdefault(group, row) != row:
             self._choose("ties in the order of a window")
-        return value
+        return 0.0
 
     def _settled(self, is_so: int, otherwise: str) -> int:
         if not is_so:

@@ -14,7 +14,7 @@ from sqlglot import exp
 
 from scorekit._sql.databases.kinds import UNCASED, WHOLE, Column
 from scorekit._sql.meaning.rows import ResultRow, same_bag
-from scorekit._sql.refute.allowed import MAX_RESULTS, Allowed, kept
+from scorekit._sql.refute.allowed import Allowed, kept
 from scorekit._sql.refute.databases import Maker, linked
 from scorekit._sql.refute.expressions import DESCRIBED, UnfaithfulError, is_text
 from scorekit._sql.refute.faithful import (
@@ -32,7 +32,7 @@ from scorekit._sql.refute.inference import (
     linked_columns,
 )
 from scorekit._sql.refute.reading import ORDINALS, Pair
-from scorekit._sql.refute.runnable import Cut, Runnable, Site, runnable
+from scorekit._sql.refute.runnable import Cut, Runnable, runnable
 from scorekit._sql.refute.sandbox import (
     FUNCTIONS,
     NOW_TEXT,
@@ -43,6 +43,7 @@ from scorekit._sql.refute.sandbox import (
     Sandbox,
 )
 from scorekit._sql.refute.statements import AFFINITY, made, spellings
+from scorekit._sql.refute.ties import MAX_ORDERS, TooManyOrdersError
 from scorekit._sql.schema.definitions import CheckRule
 from scorekit._sql.schema.tables import SqlSchema
 
@@ -52,6 +53,7 @@ MAX_WORK: Final = 1_000_000
 MAX_DELETIONS: Final = 300
 """Rows, and tables, that are left out on trial from a counterexample, if it is small."""
 _ROWS_A_TRIAL: Final = 100
+_STEPS_AN_ORDER: Final = 200
 _WORK_A_ROW: Final = 400
 
 Same: TypeAlias = Callable[[list[ResultRow], list[ResultRow]], bool]
@@ -420,6 +422,7 @@ class Trial(Conditions):
 
     def _run(self, i: int) -> list[ResultRow]:
         """Return one result of a query, that of SQLite."""
+        self.sandbox.ties.first()
         try:
             return self.sandbox.run(self._pair[i].sql)
         except QueryError as error:
@@ -447,7 +450,7 @@ class Trial(Conditions):
         self.shown = first, second = self._run(0), self._run(1)
         if self.same(first, second):
             return self._ordered and self.order_differs() and self._are_settled()
-        if not any(query.cut or query.sites for query in self._pair):
+        if not any(query.cut or query.chooses for query in self._pair):
             return True
         allowed = self._allowed(self._pair[0]), self._allowed(self._pair[1])
         self.tied = any(len(several) > 1 or several[0].open for several in allowed)
@@ -455,7 +458,13 @@ class Trial(Conditions):
             return True
         alone = {i for i, own in enumerate(self.shown) if not self._is_among(own, allowed[1 - i])}
         self.allows |= alone
-        return len(alone) == len(allowed)
+        return len(alone) == len(allowed) and self._are_disjoint(*allowed)
+
+    def _are_disjoint(self, first: Sequence[Allowed], second: Sequence[Allowed]) -> bool:
+        """Say whether no result that one query allows is one that the other allows."""
+        fewer, more = sorted((first, second), key=_n_results)
+        found = (result for one in fewer for result in one.results())
+        return not any(self._is_among(result, more) for result in found)
 
     def allowed(self, database: Database) -> tuple[list[Allowed], list[Allowed]]:
         """Return the results that each query allows on a database."""
@@ -471,22 +480,19 @@ class Trial(Conditions):
         allowed = map(self._allowed, self._pair)
         return all(len(several) == 1 and not several[0].open for several in allowed)
 
-    def _allowed(self, query: Runnable, sites: Sequence[Site] | None = None) -> list[Allowed]:
-        """Return the results that a query allows, over what its *sites* may keep."""
-        if sites is None:
-            sites = query.sites
-        if not sites:
-            if query.cut is None:
-                return [Allowed(tuple(self.sandbox.run(query.last)))]
-            return [self._kept(query.cut)]
-        (name, cut), *others = sites
-        found: list[Allowed] = []
-        for rows in self._kept(cut).results():
-            self.sandbox.choose(name, cut.kept, rows)
-            found += self._allowed(query, others)
-            if sum(one.n_results() for one in found) > MAX_RESULTS and len(found) > 1:
-                raise NoResultError(f"more than {MAX_RESULTS} results of a LIMIT are possible")
-        return found
+    def _allowed(self, query: Runnable) -> list[Allowed]:
+        """Return the results that a query allows, over the orders of rows that tie inside."""
+        found: dict[Allowed, None] = {}
+        try:
+            for n_orders, _ in enumerate(self.sandbox.ties.orders()):
+                self.sandbox.n_steps += _STEPS_AN_ORDER * (n_orders > 0)
+                if query.cut is None:
+                    found[Allowed(tuple(sorted(self.sandbox.run(query.sql), key=repr)))] = None
+                else:
+                    found[self._kept(query.cut)] = None
+        except TooManyOrdersError:
+            raise NoResultError(f"tied rows leave more than {MAX_ORDERS} orders") from None
+        return list(found)
 
     def _kept(self, cut: Cut) -> Allowed:
         """Return what a query may keep."""
@@ -528,6 +534,10 @@ class Trial(Conditions):
             if misordered([places_of(list(map(self._identity, shown)))], settled):
                 return True
         return False
+
+
+def _n_results(several: Sequence[Allowed]) -> int:
+    return sum(one.n_results() for one in several)
 
 
 def cells_of(row: ResultRow) -> Hashable:
@@ -600,7 +610,7 @@ def _search(
             break
     if found:
         return found[max(found)]
-    if trials[0].sandbox.n_steps > most:
+    if trials[0].sandbox.n_steps > most and not trials[0].allows:
         return NoDifference(f"more than {most} steps are too many to try out")
     return NoDifference(_nothing_found(n_compared, unclear, trials[0].allows), n_compared)
 
