@@ -292,10 +292,10 @@ def sql_equivalence(
         *What refutes.* A refutation never depends on results that are not determined, such as
         random numbers. Nor does it depend on differences between SQLite and the dialect of the
         queries. If only one query asks for the time, results must differ at several moments. Where
-        an order leaves ties at a LIMIT, every choice of tied rows is a result of the query. Such a
-        pair is refuted if, on some database, each query returns a result that the other does not
-        allow. Without a dialect it holds in each of SQLite, DuckDB, PostgreSQL and MySQL that
-        takes both queries; *assumptions* say why another may not.
+        an order leaves ties at a LIMIT or in a window, every choice of tied rows is a result.
+        Such a pair is refuted if, on some database, the queries have no result in common.
+        Without a dialect it holds in each of SQLite, DuckDB, PostgreSQL and MySQL that takes both
+        queries; *assumptions* say why another may not.
 
         *Where they differ.* With *locate*, *differs_in* of a refuted pair has the clauses of the
         first query that differ from the second one: SELECT, FROM, WHERE, GROUP BY, HAVING, ORDER

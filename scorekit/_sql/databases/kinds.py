@@ -13,6 +13,9 @@ UNCASED: Final = frozenset(
 )
 """Dialects in which strings that differ in case are equal, or may be, by their collation."""
 
+UNPADDED: Final = frozenset({"sqlite", "duckdb", "mysql"})
+"""Dialects in which texts of a CHAR(n) are read without the spaces that fill them."""
+
 LOOSE_TYPES: Final = frozenset({None, "sqlite"})
 """Dialects in which a column may hold what its type does not allow."""
 

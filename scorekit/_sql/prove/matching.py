@@ -170,6 +170,8 @@ class Matcher:
         n_fixed = int(first.operator == "except")
         if converted and self._depth and view.dialect in LOOSE_TYPES:
             n_fixed = len(first.arms)  # the first one decides how SQLite compares a column
+        if any(view.mixes_padding(first, i) for i in converted):
+            n_fixed = len(first.arms)  # the first one decides how texts are shown
         around = self._converted, self._close
         self._close = self._close and first.operator == "union" and not first.distinct
         self._converted |= {

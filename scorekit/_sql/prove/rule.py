@@ -15,12 +15,15 @@ from typing import Any, Final, TypeVar
 
 import attrs
 
+from scorekit._sql.databases.kinds import UNPADDED
 from scorekit._sql.databases.kinds import Column as Declared
 from scorekit._sql.meaning.tree import (
     FALSE,
     NULL,
     Aggregate,
+    Cast,
     Column,
+    Derived,
     Node,
     Query,
     Scalar,
@@ -31,6 +34,7 @@ from scorekit._sql.meaning.tree import (
     conjunction,
     conjuncts,
     defined_in,
+    found_in,
     replaced,
 )
 from scorekit._sql.prove.arithmetic import NOTHING_SUMMED
@@ -163,6 +167,36 @@ class View:
         """Say whether a set operation may convert values of an output to the type of others."""
         types = self._types(query, place)
         return None in types or len(types) > 1
+
+    def mixes_padding(self, query: SetOperation, place: int) -> bool:
+        """Say whether the first arm may decide if spaces fill the texts of an output."""
+        if self.dialect in UNPADDED:
+            return False
+        filled = {one for arm in query.arms for one in self._filled(arm, place)}
+        return len(filled) > 1
+
+    def _filled(self, query: Query, place: int) -> set[bool]:
+        """Return whether spaces may fill the texts of an output, and whether they may not."""
+        if isinstance(query, SetOperation):
+            return {one for arm in query.arms for one in self._filled(arm, place)}
+        if isinstance(query, Sorted):
+            return self._filled(query.query, place)
+        if not isinstance(query, Select) or place >= len(query.outputs):
+            return {True, False}
+        output = query.outputs[place]
+        if output == NULL:
+            return set()
+        if any(cast.kind == "text" for cast in found_in(output, Cast)):
+            return {True, False}
+        derived = {one.source: one.query for one in found_in(query, Derived)}
+        found: set[bool] = set()
+        for column in found_in(output, Column):
+            inner = derived.get(column.source)
+            if inner is not None and column.name.isdigit():
+                found |= self._filled(inner, int(column.name))
+            else:
+                found.add(self.declared(column).limits.padded)
+        return found if isinstance(output, Column) else found | {False}
 
     def _types(self, query: Query, place: int) -> set[object]:
         if isinstance(query, SetOperation):

@@ -16,7 +16,17 @@ from scorekit._sql.databases.kinds import NUMBERS, WHOLE, to_single
 from scorekit._sql.meaning.catalog import Catalog
 from scorekit._sql.meaning.read import Names
 from scorekit._sql.meaning.tree import Column
-from scorekit._sql.refute.sandbox import APART, COMPUTED, JOINED, computed_name
+from scorekit._sql.refute.sandbox import (
+    APART,
+    COMPUTED,
+    JOINED,
+    MINUS,
+    PLUS,
+    QUOTIENT,
+    TIMES,
+    TOTAL,
+    computed_name,
+)
 
 
 class UnfaithfulError(Exception):
@@ -245,6 +255,33 @@ def as_typed(nodes: Iterable[exp.Expr], dialect: str) -> None:
                 _as_texts(parts)
 
 
+def as_structs(nodes: Iterable[exp.Expr]) -> None:
+    """
+    Compare rows of values as DuckDB does: a NULL equals a NULL, unless a query returns it.
+
+    Raises:
+        UnfaithfulError: If rows are put in an order.
+    """
+    for node in nodes:
+        sides = [part for part in node.iter_expressions() if isinstance(part, exp.Tuple)]
+        if not sides or not isinstance(node, exp.Predicate | exp.Case | exp.Nullif):
+            continue
+        if isinstance(node, exp.EQ | exp.NEQ) and len(sides) > 1:
+            same: exp.Expr = _same_struct(*sides)
+        elif isinstance(node, exp.In) and node.args.get("query") is not None:
+            continue
+        elif isinstance(node, exp.In) and len(sides) > 1:
+            same = exp.or_(*(_same_struct(sides[0], other) for other in sides[1:]))
+        else:
+            raise UnfaithfulError("DuckDB compares rows as structs")
+        node.replace(exp.paren(exp.not_(same) if isinstance(node, exp.NEQ) else same))
+
+
+def _same_struct(first: exp.Expr, second: exp.Expr) -> exp.Expr:
+    pairs = zip(first.expressions, second.expressions, strict=True)
+    return exp.and_(*(exp.NullSafeEQ(this=a.copy(), expression=b.copy()) for a, b in pairs))
+
+
 _OF_RESULTS = (exp.SetOperation, exp.Nullif, exp.Binary)
 
 
@@ -319,54 +356,148 @@ COMPARED: Final = (
 )  # fmt: skip
 _DIGITS, _DECIMAL = re.compile(r"\d{1,9}"), re.compile(r"\d{1,9}(?:\.\d{1,9})?")
 
-# Sums of decimals, which are exact but in SQLite.
+# Decimals, which are exact but in SQLite.
 
-_ADDED = (exp.Add, exp.Sub, exp.Mul, exp.Sum)
-_EXACT = WHOLE | {"text", "time", "enum"}
+_CALLED: Final[dict[type[exp.Expr], str]] = {
+    exp.Add: PLUS, exp.Sub: MINUS, exp.Mul: TIMES, exp.Div: QUOTIENT, exp.Sum: TOTAL,
+}  # fmt: skip
+_BINARY: Final = {"real", "time", "text", "boolean", "enum"}
+_EXACT: Final = WHOLE | {"text", "time", "enum", "boolean"}
 
 
-def keep_apart(nodes: Sequence[exp.Expr]) -> None:
+def as_decimals(nodes: Sequence[exp.Expr]) -> None:
     """
-    Stop where decimals are compared or sorted that are equal, or nearly so, as fractions only.
+    Let the sandbox compute with decimals, and stop where rounding would decide a comparison.
 
     Raises:
-        UnfaithfulError: If they are compared otherwise than by operators and clauses.
+        UnfaithfulError: If a number has more digits than it holds.
     """
-    inexact = any(isinstance(n, exp.Literal) and not is_text(n) and _rounds(n) for n in nodes)
-    if not inexact or not any(isinstance(node, _ADDED) for node in nodes):
+    if not any(isinstance(node, (*_CALLED, exp.Avg)) for node in nodes):
         return
+    inexact = [node for node in nodes if _is_inexact(node)]
+    if inexact:
+        for place, node in enumerate(nodes):
+            _keep_apart(node, 2 * place)
+    for node in reversed(inexact):
+        if isinstance(node, exp.Avg):
+            _write_mean(node)
+        else:
+            parts = [node.this] if isinstance(node, exp.Sum) else [node.this, node.expression]
+            node.replace(_made(node, _CALLED[type(node)], parts))
+
+
+def check_digits(nodes: Iterable[exp.Expr]) -> None:
+    """
+    Refuse decimals that are written with more digits than the sandbox holds.
+
+    Raises:
+        UnfaithfulError: If there is one.
+    """
     for node in nodes:
-        shown: Sequence[exp.Expr] = ()
-        if isinstance(node, exp.Distinct):
-            select = node.parent if isinstance(node.parent, exp.Select) else node
-            shown = select.expressions
-        elif isinstance(node, exp.Window):
-            shown = node.args.get("partition_by") or ()
-        elif isinstance(node, exp.SetOperation) and node.args.get("distinct"):
-            shown = [*node.selects, *getattr(node.expression, "selects", ())]
-        if not all(kind_of(part) in _EXACT for part in shown):
-            raise UnfaithfulError("SQLite has no decimals to compare")
-        if isinstance(node, (*COMPARED, exp.Group, exp.Ordered)):
-            _keep_apart(node)
+        if isinstance(node, exp.Literal) and not node.is_string and not node.name.isdecimal():
+            try:
+                exact = Decimal(node.name)
+            except ArithmeticError:
+                continue
+            if exact.is_finite() and Decimal(repr(float(node.name))) != exact:
+                raise UnfaithfulError(f"SQLite holds no decimal of so many digits as {node.name}")
 
 
-def _keep_apart(node: exp.Expr) -> None:
-    parts = list(node.iter_expressions())
-    if not isinstance(node, COMPARED) and any(isinstance(part, exp.Literal) for part in parts):
-        raise UnfaithfulError("SQLite has no decimals to compare")
-    if any(isinstance(part, exp.Query) and not isinstance(part, exp.Subquery) for part in parts):
-        raise UnfaithfulError("SQLite has no decimals to compare")
-    if all(kind_of(part) in _EXACT for part in parts):
+def _is_inexact(node: exp.Expr) -> bool:
+    """Say whether SQLite would compute decimals as fractions."""
+    if not isinstance(node, (*_CALLED, exp.Avg)) or kind_of(node) == "real":
+        return False
+    held = {kind_of(part) for part in node.iter_expressions() if not isinstance(part, exp.Null)}
+    if not held.isdisjoint(_BINARY):
+        return False
+    if isinstance(node, exp.Div):
+        return not node.args.get("typed") or not held <= {*WHOLE, ""}
+    return isinstance(node, exp.Avg) or not held <= WHOLE
+
+
+def _made(node: exp.Expr, name: str, parts: Sequence[exp.Expr]) -> exp.Expr:
+    made = exp.Anonymous(this=name, expressions=list(parts))
+    made.meta.update({_KIND: node.meta.get(_KIND, ""), COMPUTED: True})
+    return made
+
+
+def _write_mean(mean: exp.Avg) -> None:
+    """Write an average as a sum and a count, each with the filter and the window that it has."""
+    whole: exp.Expr = mean
+    while isinstance(whole.parent, exp.Filter | exp.Window) and whole.arg_key == "this":
+        whole = whole.parent
+    parts: list[exp.Expr] = []
+    for made in (_made(mean, TOTAL, [mean.this.copy()]), exp.Count(this=mean.this.copy())):
+        around = inner = whole.copy()
+        while not isinstance(inner, exp.Avg):
+            inner = inner.this
+        if inner is not around:
+            inner.replace(made)
+        parts.append(made if inner is around else around)
+    whole.replace(_made(mean, QUOTIENT, parts))
+
+
+def _keep_apart(node: exp.Expr, place: int) -> None:
+    """Let the sandbox see what a node compares, each side under a number of its own."""
+    sides = _sides(node)
+    if all(kind_of(part.unalias()) in _EXACT for side in sides for part in side):
         return
-    for part in parts:
-        part.replace(exp.Anonymous(this=APART, expressions=[part.copy()]))
+    for i, side in enumerate(sides):
+        for part in side:
+            _watch(part, place + i, place + len(sides) - 1 - i)
 
 
-def _rounds(literal: exp.Literal) -> bool:
-    try:
-        return Decimal(literal.name) != Decimal(float(literal.name))
-    except (ArithmeticError, ValueError):
-        return True
+def _sides(node: exp.Expr) -> list[list[exp.Expr]]:  # noqa: PLR0911 - one a kind of node
+    """Return what a node compares with each other: two sides, or one whose parts are sorted."""
+    if isinstance(node, COMPARED):
+        query: object = node.args.get("query")
+        first, *others = [part for part in node.iter_expressions() if part is not query]
+        found = [part for other in others for part in _parts(other)]
+        found += _shown(query) if isinstance(query, exp.Expr) else []
+        return [_parts(first), found]
+    if isinstance(node, exp.Case) and node.this is not None:
+        return [[node.this], [one.this for one in node.args["ifs"]]]
+    if isinstance(node, exp.Nullif):
+        return [[node.this], [node.expression]]
+    if isinstance(node, exp.Distinct) and isinstance(node.parent, exp.Select):
+        return [_shown(node.parent)]
+    if isinstance(node, exp.Group | exp.Distinct):
+        return [list(node.expressions)]
+    if isinstance(node, exp.Ordered):
+        return [[node.this]]
+    if isinstance(node, exp.Window):
+        return [list(node.args.get("partition_by") or ())]
+    if isinstance(node, exp.SetOperation) and node.args.get("distinct") is not False:
+        return [_shown(node)]
+    return []
+
+
+def _parts(node: exp.Expr) -> list[exp.Expr]:
+    return list(node.expressions) if isinstance(node, exp.Tuple) else [node]
+
+
+def _shown(query: exp.Expr) -> list[exp.Expr]:
+    return [part for arm in _arms(query) for part in arm]
+
+
+def _watch(part: exp.Expr, own: int, other: int) -> None:
+    """Let the sandbox see a value that may be inexact, under the number of its side."""
+    value = part.unalias()
+    if isinstance(part.parent, exp.Group | exp.Ordered) and isinstance(part, exp.Literal):
+        select = part.parent_select
+        outputs = [] if select is None else _shown(select)
+        if part.is_int and int(part.name) <= len(outputs):
+            _watch(outputs[int(part.name) - 1], own, other)
+        return
+    if is_text(value) or isinstance(value, exp.Star | exp.Null):
+        return
+    mark = exp.Placeholder()
+    value.replace(mark)
+    numbers = [exp.Literal.number(n) for n in (own, other, int(kind_of(value) != "real"))]
+    watched: exp.Expr = _made(value, APART, [value, *numbers])
+    if isinstance(mark.parent, exp.Select) and isinstance(value, exp.Column):
+        watched = exp.Alias(this=watched, alias=value.this.copy())
+    mark.replace(watched)
 
 
 # What is cast.

@@ -29,10 +29,12 @@ from scorekit._sql.meaning.tree import (
 from scorekit._sql.refute.expressions import (
     DESCRIBED,
     UnfaithfulError,
+    as_decimals,
+    as_structs,
     as_typed,
+    check_digits,
     is_text,
     join_texts,
-    keep_apart,
     kind_of,
     note_kinds,
     same_cast,
@@ -137,10 +139,12 @@ def runnable(
         note_kinds(nodes, read, catalog)
         if reading.dialect in DESCRIBED:
             as_typed(nodes, reading.dialect)
+        if reading.dialect == "duckdb":
+            as_structs(nodes)
         check_together(list(tree.walk()), reading.dialect)
         if reading.dialect in DESCRIBED:
             write_calls(tree, read, reading.dialect)
-            nodes = list(tree.walk())
+        nodes = list(tree.walk())
         check_shared(nodes, reading.dialect)
     _mark_queries(nodes, read)
     if any(isinstance(node, exp.Star) for node in nodes):
@@ -156,9 +160,11 @@ def runnable(
     _guard(nodes, read, sqlite=reading.is_sqlite)
     join_texts(list(tree.walk()))
     if not reading.is_sqlite:
-        keep_apart(nodes)
+        nodes = list(tree.walk())
+        check_digits(nodes)
+        as_decimals(nodes)
         _write_as_sqlite(list(tree.walk()), reading.dialect)
-        tree = tree.transform(_guard_arithmetic, copy=False)
+        _guard_arithmetic(list(tree.walk()))
     del written
     whole = _unwrapped(tree)
     if isinstance(whole, exp.Subquery):
@@ -313,17 +319,18 @@ def _read_strings(nodes: list[exp.Expr], read: Names) -> None:
                 node.replace(exp.Var(this=quoted(node.name)))
 
 
-def _guard_arithmetic(node: exp.Expr) -> exp.Expr:
+def _guard_arithmetic(nodes: Sequence[exp.Expr]) -> None:
     """Stop where numbers are divided by zero: an error in some databases, NULL in others."""
-    if isinstance(node, exp.Div):
-        held = list(map(kind_of, node.iter_expressions()))
-        whole = node.args.get("typed") and all(kind in WHOLE or not kind for kind in held)
-        name = DIVIDE if whole else RATIO
-    elif isinstance(node, exp.Mod):
-        name = REMAINDER
-    else:
-        return node
-    return exp.Anonymous(this=name, expressions=[node.this, node.expression])
+    for node in reversed(nodes):
+        if isinstance(node, exp.Div):
+            held = list(map(kind_of, node.iter_expressions()))
+            whole = node.args.get("typed") and all(kind in WHOLE or not kind for kind in held)
+            name = DIVIDE if whole else RATIO
+        elif isinstance(node, exp.Mod):
+            name = REMAINDER
+        else:
+            continue
+        node.replace(exp.Anonymous(this=name, expressions=[node.this, node.expression]))
 
 
 # Columns of a group that are neither grouped nor aggregated.
@@ -553,7 +560,7 @@ def _is_outermost(query: exp.Expr) -> bool:
     return parent is None
 
 
-def _break_ties_at(query: exp.Expr, read: Names, place: int) -> None:
+def _break_ties_at(query: exp.Query, read: Names, place: int) -> None:
     """Let ties at the LIMIT of an inner query be broken."""
     if isinstance(query.parent, exp.Exists):
         return  # which asks for a row, and not which one
@@ -690,7 +697,7 @@ def _shown_by(query: exp.Select, read: Names) -> Iterator[exp.Expr]:
         yield from columns or [part.unalias().copy()]
 
 
-def _over_rows(query: exp.Expr) -> exp.Select:
+def _over_rows(query: exp.Query) -> exp.Select:
     """Let a SELECT sort and cut the rows of a query that is none; it takes the query's place."""
     names = [item.alias_or_name for item in query.selects]
     if not all(names) or len({name.casefold() for name in names}) < len(names) or "*" in names:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import sqlite3
-from bisect import bisect
+from bisect import bisect, insort
 from collections.abc import Callable, Mapping, Sequence
+from decimal import Context, Decimal, localcontext
 from functools import partial
+from operator import add, mul, sub, truediv
 from typing import Any, Final, NoReturn, Self, TypeAlias
 
 from scorekit._sql.databases.computed import HELPERS, NoValueError
@@ -33,9 +35,12 @@ OWN: Final = tuple(
     for name in (
         *("divide", "ratio", "remainder", "only", "at_min", "at_max"),
         *("of_copies", "tie", "settled", "joined"),
+        *("plus", "minus", "times", "quotient", "total"),
     )
 )
-DIVIDE, RATIO, REMAINDER, ONLY, AT_LEAST, AT_MOST, OF_COPIES, TIE, SETTLED, JOINED = OWN
+DIVIDE, RATIO, REMAINDER, ONLY, AT_LEAST, AT_MOST, OF_COPIES, TIE, SETTLED, JOINED = OWN[:10]
+PLUS, MINUS, TIMES, QUOTIENT, TOTAL = OWN[10:]
+"""Arithmetic of decimals."""
 
 # Harmless and a function of their arguments alone.  Not here: what makes long values out of short
 # ones (printf, zeroblob, hex), what is random or reads the clock, and what leaves an order open.
@@ -111,7 +116,9 @@ class Sandbox:
         self._tied: dict[tuple[Cell, ...], tuple[Cell, ...]] = {}
         self._open, self._steps, self._shared = False, 0, is_sqlite
         self._most = MAX_INSTRUCTIONS
-        self._seen: list[float] = []
+        self._seen: dict[int, list[float]] = {}
+        self._rounds = False
+        """Whether this query has had a decimal of more digits than are held."""
         self._failure: NoResultError | None = None
         self._dates: sqlite3.Connection | None = None
         self._tables = {name: len(columns) for name, columns in tables.items()}
@@ -186,7 +193,8 @@ class Sandbox:
         return rows
 
     def _execute(self, query: str) -> sqlite3.Cursor:
-        self._steps, self._failure, self._seen, self._tied = 0, None, [], {}
+        self._steps, self._failure, self._seen, self._tied = 0, None, {}, {}
+        self._rounds = False
         try:
             return self._connection.execute(query)
         except (sqlite3.Error, sqlite3.Warning, ValueError, MemoryError, OverflowError) as error:
@@ -246,7 +254,12 @@ class Sandbox:
             self._connection.create_function(name, -1, partial(self._clock, name))
         if self._shared:
             return
-        self._connection.create_function(APART, 1, self._apart)
+        self._connection.create_function(APART, 4, self._apart)
+        for name, operate in _OPERATIONS.items():
+            call = self._guarded(partial(self._operate, operate), zero=name == QUOTIENT)
+            self._connection.create_function(name, 2, call)
+        total: Any = partial(_Total, self._held)
+        self._connection.create_window_function(TOTAL, 1, total)
         for name, (function, strict) in _OF_OTHERS.items():
             call = partial(self._of_other, function, strict)
             self._connection.create_function(name, -1, call, deterministic=True)
@@ -260,14 +273,41 @@ class Sandbox:
             self._fail(str(error) or "a value that is not determined")
         return value
 
-    def _apart(self, value: Cell) -> Cell:
-        """Stop where a number is nearly, but not quite, one that this query has shown before."""
+    def _apart(self, value: Cell, own: int, other: int, is_exact: int) -> Cell:
+        """
+        Stop where a number is compared with another, and rounding may decide which is less.
+
+        That is so if they are nearly equal; of exact ones, equal or nearly so, only if the query
+        has had some that are not.  Each side of a comparison has a number.
+        """
         if isinstance(value, int | float):
-            at = bisect(self._seen, value)
-            for other in self._seen[max(0, at - 1) : at + 1]:
-                if 0 < abs(other - value) <= _NEAR * max(1.0, abs(value)):
-                    self._fail("decimals that are equal but for rounding")
-            self._seen.insert(at, value)
+            seen = self._seen.setdefault(other, [])
+            if self._rounds or not is_exact:
+                at = bisect(seen, value)
+                for found in seen[max(0, at - 1) : at + 1]:
+                    is_same = found == value and (own == other or not self._rounds)
+                    if abs(found - value) <= _NEAR * max(1.0, abs(value)) and not is_same:
+                        self._fail("decimals that are equal but for rounding")
+            insort(self._seen.setdefault(own, []), value)
+        return value
+
+    def _operate(
+        self, operate: Callable[[Decimal, Decimal], Decimal], first: float, second: float
+    ) -> Cell:
+        with localcontext(_DIGITS):
+            exact = operate(_decimal(first), _decimal(second))
+            if operate is truediv:  # databases keep four decimal places of a quotient, or more
+                rounds = exact != round(exact, _SURE_PLACES) or float(exact) != first / second
+                self._rounds = self._rounds or rounds
+                return float(exact)
+            return self._held(exact, is_whole=isinstance(first, int) and isinstance(second, int))
+
+    def _held(self, exact: Decimal, *, is_whole: bool) -> Cell:
+        """Return a decimal as a fraction that is nearest to it alone, if there is one."""
+        if is_whole:
+            return int(exact)
+        value = float(exact)
+        self._rounds = self._rounds or _decimal(value) != exact
         return value
 
     def _clock(self, name: str, *args: Cell) -> Cell:
@@ -306,13 +346,17 @@ class Sandbox:
             self._fail(otherwise)
         return 1
 
-    def _guarded(self, compute: Callable[[Any, Any], Cell]) -> Callable[[Cell, Cell], Cell]:
+    def _guarded(
+        self, compute: Callable[[Any, Any], Cell], *, zero: bool = True
+    ) -> Callable[[Cell, Cell], Cell]:
+        """Return a function of numbers, NULL if one is, that stops at a second one of *zero*."""
+
         def call(first: Cell, second: Cell) -> Cell:
             if first is None or second is None:
                 return None
             if isinstance(first, str | bytes) or isinstance(second, str | bytes):
                 self._fail("arithmetic on text")
-            if not second:
+            if zero and not second:
                 self._fail("division by zero")
             return compute(first, second)
 
@@ -348,6 +392,33 @@ class _Only:
         return self._values[0] if self._values else None
 
 
+class _Total:
+    """The sum of decimals."""
+
+    def __init__(self, held: Callable[..., Cell]) -> None:
+        self._held = held
+        self._sum, self._n, self._is_whole = Decimal(0), 0, True
+
+    def step(self, value: float | None) -> None:
+        self._add(value, 1)
+
+    def inverse(self, value: float | None) -> None:
+        self._add(value, -1)
+
+    def _add(self, value: float | None, sign: int) -> None:
+        if value is not None:
+            with localcontext(_DIGITS):
+                self._sum += sign * _decimal(value)
+            self._n += sign
+            self._is_whole = self._is_whole and isinstance(value, int)
+
+    def value(self) -> Any:
+        return self._held(self._sum, is_whole=self._is_whole) if self._n else None
+
+    def finalize(self) -> Any:
+        return self.value()
+
+
 class _Joined:
     """The texts of a group one after the other, where their order cannot matter."""
 
@@ -381,6 +452,16 @@ def quoted(name: str) -> str:
 
 def _text(raw: bytes) -> str:
     return raw.decode("utf-8", "replace")
+
+
+_DIGITS: Final = Context(prec=60)
+_SURE_PLACES: Final = 4
+_OPERATIONS: Final = {PLUS: add, MINUS: sub, TIMES: mul, QUOTIENT: truediv}
+
+
+def _decimal(number: float) -> Decimal:
+    """Return the decimal that a number is written as."""
+    return Decimal(repr(number))
 
 
 def _divide(first: float, second: float) -> Cell:

@@ -12,7 +12,7 @@ from typing import Final, Literal, NamedTuple, TypeAlias
 
 from sqlglot import exp
 
-from scorekit._sql.databases.kinds import UNCASED, WHOLE, Column
+from scorekit._sql.databases.kinds import UNCASED, UNPADDED, WHOLE, Column
 from scorekit._sql.meaning.rows import ResultRow, same_bag
 from scorekit._sql.refute.allowed import Allowed, kept
 from scorekit._sql.refute.databases import Maker, linked
@@ -275,7 +275,7 @@ def runnables(pair: Pair, known: TablesRead, reading: Reading) -> tuple[Runnable
                 _check_values(column, pair[:2])
             if column.kind == "collated" and any(map(_names(column.name), pair[:2])):
                 raise UnfaithfulError(f"{column.name} is compared by a rule of its own")
-            padded = column.limits.padded and reading.dialect not in _UNPADDED
+            padded = column.limits.padded and reading.dialect not in UNPADDED
             if padded and any(
                 _sees_spaces(tree) and _names(column.name)(tree) for tree in pair[:2]
             ):
@@ -289,8 +289,6 @@ def runnables(pair: Pair, known: TablesRead, reading: Reading) -> tuple[Runnable
 
 
 _PATTERNS: Final = (exp.Like, exp.ILike, exp.SimilarTo, exp.RegexpLike, exp.RegexpILike, exp.Glob)
-_UNPADDED: Final = frozenset({"sqlite", "duckdb", "mysql"})
-"""Dialects in which texts of a CHAR(n) are read without the spaces that fill them."""
 
 
 def _sees_spaces(tree: exp.Expr) -> bool:

@@ -92,4 +92,3 @@ class TieBreaker:
         self._n_places.append(n_places)
         at = len(self._n_places) - 1
         return self._path[at] if at < len(self._path) else 0
-
