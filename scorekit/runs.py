@@ -533,16 +533,26 @@ class TierStatistics(TableRecord):
         return f"{usd(self.cost_of_pass, self.cost_of_pass_interval)} per successful run{known}"
 
     def _graded(self) -> str:
-        """Say which grade the median gives, and where it hides failures which the mean gives."""
-        grade = f"grade {self.grade} by the median score {self.composite_score.median:.4g}"
-        return f"{grade}; {_split(self)}" if self.median_hides_split else grade
+        """Say which grade the median gives, and where the mean has a lower one, both."""
+        median, mean = self.composite_score.median, self.means["composite_score"]
+        grades = self._grades()
+        if grades == self.grade.letter:
+            return f"grade {grades} by the median score {median:.4g}"
+        shown_mean = estimate(mean, self.composite_interval)
+        return f"grade {grades}: median score {median:.4g}, mean score {shown_mean}"
+
+    def _grades(self) -> str:
+        """Return the grade, and beside it that of the mean where it is lower."""
+        letter, of_mean = self.grade.letter, letter_grade(self.means["composite_score"])
+        lower = of_mean.threshold < self.grade.threshold
+        return f"{letter} (median), {of_mean.letter} (mean)" if lower else letter
 
     def _row(self) -> dict[str, object]:
         mean, ends = self.means["composite_score"], self.composite_interval
-        level, grade = f"{100 * ends.confidence_level:g} %", letter_grade(mean).letter
+        level = f"{100 * ends.confidence_level:g} %"
         return {
             "tier": one_line(self.tier_id, MAX_NAME),
-            "grade": self.grade.letter + (f" (mean {grade})" if self.median_hides_split else ""),
+            "grade": self._grades(),
             "median": self.composite_score.median,
             f"mean ({level})": Estimate(mean, ends),
             " ": Scale.of(mean, ends),
@@ -566,12 +576,6 @@ def _priced(tier: TierStatistics) -> str:
 
 def _short(name: str) -> str:
     return one_line(name, MAX_NAME)
-
-
-def _split(tier: TierStatistics) -> str:
-    mean = tier.means["composite_score"]
-    shown_mean = estimate(mean, tier.composite_interval)
-    return f"the median hides failures: mean score {shown_mean}, grade {letter_grade(mean)}"
 
 
 def tier_statistics(
@@ -807,10 +811,6 @@ class CrossTier(TableRecord):
     def _sheet(self) -> Sheet:
         tiers = {_short(tier.tier_id): tier for tier in self.tiers}
         notes = list(self._compared_over())
-        if splits := [name for name, tier in tiers.items() if tier.median_hides_split]:
-            notes.append(
-                f"grades are of median scores, which hide failures of {', '.join(splits)}"
-            )
         known = {name: _priced(tier) for name, tier in tiers.items()}
         if partly := [f"{name} {some}" for name, some in known.items() if some]:
             notes.append(f"runs with a measured cost: {', '.join(partly)}")
@@ -917,7 +917,7 @@ def cross_tier(tiers: Iterable[TierStatistics], *, baseline: str | int = "T0") -
 
     Uplifts are computed twice: from medians, as ProjectScylla does, and from means, with an
     interval. A median of passes and failures does not show a share of failures below a half.
-    ``print`` shows the means, with the grade of a mean where the median hides failures, and
+    ``print`` shows the means, with the grade of a mean where it is lower than the median's, and
     ``to_text(all=True)`` the medians too. It names the tiers whose mean composite score, or cost
     of a pass, has an interval that excludes that of the baseline.
 

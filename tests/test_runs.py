@@ -349,22 +349,25 @@ def test_a_median_that_hides_a_split_says_so() -> None:
     low, high = ends(result.uplift_intervals["T1"])
     assert 0 < low < 0.95 / 0.75 - 1 < high
     lines = [" ".join(line.split()) for line in str(result).splitlines()]
-    found, value, header, first, best, _, hidden, counted = lines
+    found, value, header, first, best, _, counted = lines
     of = "against T0: higher T1 (2 tiers, 95 % interval of each)"
     assert found == f"mean composite score {of}"
     lowest = "lowest T1, 0.500 USD [0.500, 0.565], 0.60 [0.41, 0.80] times T0"
     assert value == f"cost per successful run: {lowest}; against T0: lower T1"
-    assert hidden == r"grades are of median scores, which hide failures of T0, T\n2"
     assert counted == "runs each taken as independent"
     assert header == "tier grade mean (95 %) pass rate USD per pass uplift of mean times baseline"
-    assert first.startswith("T0 A (mean C) 0.75 [0.63, 0.84] 0.60 [0.41, 0.77] 0.83 [")
+    assert first.startswith("T0 A (median), C (mean) 0.75 [0.63, 0.84] 0.60 [0.41, 0.77] 0.83 [")
     row = "T1 A 0.95 [0.84, 0.96] 1 [0.88, 1] 0.500 [0.500, 0.565]"
     assert best == f"{row} +0.27 [+0.07, +0.52] 0.60 [0.41, 0.80]"
     medians = [" ".join(line.split()) for line in result.to_text(all=True).splitlines()[-4:]]
     assert medians == ["tier median uplift of median", "T0 0.95 baseline", *medians[2:]]
     assert medians[2:] == ["T1 0.95 +0", r"T\n2 0.95 +0"]
-    split = "; the median hides failures: mean score 0.75 [0.63, 0.84], grade C"
-    assert str(tiers[0]).endswith(split)
+    both = "grade A (median), C (mean): median score 0.95, mean score 0.75 [0.63, 0.84]"
+    assert str(tiers[0]).endswith(both)
+    assert str(tiers[1]).endswith("grade A by the median score 0.95")
+    for one in (tiers[0], result):
+        for text in (one.to_markdown(), one.to_latex(), one._repr_html_()):
+            assert "A (median), C (mean)" in text
 
 
 def test_costs_of_a_pass_are_compared() -> None:
@@ -693,12 +696,15 @@ def test_the_pages_of_tiers_show_means_with_intervals() -> None:
     assert ">times baseline<" in page.split("<details>")[0]
     assert page.count("<svg") == 2
     for words in (
-        *("runs each taken as independent", "2 tiers, compared with T&lt;0&gt;", "A (mean C)"),
+        *(
+            "runs each taken as independent",
+            "2 tiers, compared with T&lt;0&gt;",
+            "A (median), C (mean)",
+        ),
         "baseline</td>",
     ):
         assert f">{words}" in page
-    assert "scores, which hide failures of T1<" in page
-    assert "the median hides failures" in tiers[1]._repr_html_()
+    assert "grade A (median), C (mean)" in tiers[1]._repr_html_()
     assert "hides" not in tiers[0]._repr_html_().split("<details>")[0]
 
 
