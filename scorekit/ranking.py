@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain, combinations
 from operator import itemgetter
 from typing import Any, Literal, NamedTuple, cast
@@ -12,7 +12,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from scorekit._core.attempts import CaseScores
+from scorekit._core.attempts import Attempts, CaseScores
 from scorekit._core.checks import (
     check_count,
     check_instance,
@@ -29,20 +29,34 @@ from scorekit._sheet.model import ROWS_AT_MOST, Estimate, Sheet, Table
 from scorekit._sheet.values import counted, estimate, level_of
 from scorekit._stats.bounded import Floats
 from scorekit._stats.exact import is_tuple
-from scorekit._stats.sides import SCORE, read_mapping
+from scorekit._stats.sides import SCORE, Side, read_mapping
 from scorekit.errors import InputError, one_line, refuse, shown
 from scorekit.intervals import (
     Interval,
     check_bounds,
+    interval_of_mean,
     normal_quantile,
     t_quantile,
     unseen_interval,
 )
-from scorekit.records import UNKNOWN, Record, Report, ReportScores, SuiteKey, TableRecord, listing
-from scorekit.verdicts import adjusted_p_values
+from scorekit.records import (
+    UNKNOWN,
+    Ends,
+    Record,
+    Report,
+    ReportScores,
+    SuiteKey,
+    TableRecord,
+    listing,
+)
 
 MAX_VALUE = 1e100
 """Largest score taken: squares of such ones stay finite."""
+
+WIDEST = -MAX_VALUE, MAX_VALUE
+
+UNIT = 0.0, 1.0
+"""Bounds of what a report holds, and of outcomes of 0 and 1."""
 
 NOISE = 1e-12
 """Share of the largest score below which two scores are equal but for rounding."""
@@ -76,14 +90,17 @@ class ModelPair(Record):
     first: str
     second: str
     delta: float
-    """Mean of *first* minus that of *second*, at least 0."""
+    """Mean of *first* minus that of *second*, at least 0, over known outcomes."""
     interval: Interval | None
-    """Interval of *delta*; those of all pairs hold at the same time. None if the difference is the
-    same at all tasks, which does not show the error; with unequal attempts *bounds* do."""
+    """Interval of *delta*, whichever way unknown outcomes went; those of all pairs hold at the
+    same time. None if the difference is the same at all tasks, which does not show the error; with
+    unequal attempts *bounds* do."""
     p_value: float
-    """Two-sided, from flipped signs, for this pair alone."""
+    """Two-sided, from flipped signs, for this pair alone; of unknown outcomes those of *first*
+    count as failed and those of *second* as passed."""
     adjusted_p_value: float
-    """P value adjusted for all pairs, step by step, on which the verdict is based."""
+    """P value adjusted for all pairs, on which the verdict is based: the interval then leaves out
+    0."""
     verdict: Literal["better", "inconclusive"]
     """``"better"`` where *first* is shown to be better than *second*."""
 
@@ -100,13 +117,14 @@ class ModelComparison(TableRecord):
     """Result of `compare_models`; ``str()`` shows the models with means and ranks, best first."""
 
     means: FrozenMapping[str, float]
-    """Mean score of each model, the best first."""
+    """Mean score of each model over known outcomes, the best first."""
+    intervals: FrozenMapping[str, Interval]
+    """Interval of each mean, by itself, whichever way unknown outcomes went."""
     ranks: FrozenMapping[str, Interval]
     """The ranks that each model may have, 1 being the best; those of all models hold at once."""
     best: tuple[str, ...]
-    """The models that may be the best. The best one is among them with the confidence level, and
-    so is each of several that are equally good. They are fewer than those whose ranks include 1,
-    which hold for all models at once."""
+    """The models that may be the best, those whose ranks include 1. A single one is shown to be
+    better than all others."""
     pairs: tuple[ModelPair, ...] = attrs.field(converter=listing)
     """Every two models, the best first."""
     n_tasks: int
@@ -114,10 +132,14 @@ class ModelComparison(TableRecord):
     n_left_out: int
     """Tasks that only some models have, which do not count."""
     n_tasks_by_model: FrozenMapping[str, int] = attrs.field(factory=FrozenMapping[str, int])
-    """Tasks of which each model has a known outcome, in the order given. A model that has none is
-    not compared."""
+    """Tasks that each model has, in the order given; 0 for a model without a known outcome, which
+    is not compared."""
     n_unknown: int = 0
-    """Attempts with unknown outcomes, which do not count."""
+    """Attempts with unknown outcomes, which may have gone either way."""
+    n_more_tasks: int | None = None
+    """Tasks more, like these, with which the first two of *best* would be told apart with 80 %
+    power if they differ as much as here. None where one is the best, or where unknown outcomes
+    decide, or the two are equal."""
     metric: str | None = None
     """What was taken from reports; None where numbers were given."""
 
@@ -131,13 +153,13 @@ class ModelComparison(TableRecord):
             few = ": compare the others without it" if n_own == n < self.n_left_out else ""
             left_out += f" ({short}{few})"
         if self.n_unknown:
-            left_out += f", {self.n_unknown} {UNKNOWN} left out"
+            left_out += f", {self.n_unknown} {UNKNOWN}"
         if lost := [one_line(m, MAX_NAME) for m, n in self.n_tasks_by_model.items() if not n]:
             left_out += f", without {', '.join(lost)} (no known outcome)"
         models = [
             {
                 "model": one_line(name, MAX_NAME),
-                "mean": mean,
+                "mean": Estimate(mean, self.intervals[name]),
                 "rank": self.ranks[name],
             }
             for name, mean in self.means.items()
@@ -166,21 +188,35 @@ class ModelComparison(TableRecord):
                     n_rows=len(self.pairs),
                     most=MAX_PAIRS,
                 ),
-                f"All ranks and differences hold at once ({sure})",
-                *([BOUNDED] if self.n_unknown else ()),
+                *self._next(),
+                f"All ranks and differences hold at once ({sure}), each mean by itself",
+                *([EITHER_WAY] if self.n_unknown else ()),
             ),
         )
 
     def _said(self) -> str:
         """Say which is the best, by how much it is ahead; or which may be."""
         what = "" if self.metric is None else f" in {self.metric}"
-        best = ", ".join(one_line(name, MAX_NAME) for name in self.best)
-        if self.ranks[self.best[0]].high > 1.0:
-            return f"may be the best{what}: {best}"
+        names = [one_line(name, MAX_NAME) for name in self.best]
+        if len(names) > 1:
+            n_others = len(names) - MAX_NAMED
+            if n_others > 1:
+                names[MAX_NAMED:] = [f"{n_others} others"]
+            return f"best{what}: {', '.join(names[:-1])} or {names[-1]}; not told apart"
         ahead = self.pairs[0]
         by = estimate(ahead.delta, ahead.interval, "+").partition(" ")[0]
-        return f"the best{what}: {best}, {by} against {one_line(ahead.second, MAX_NAME)}"
+        return f"best{what}: {names[0]}, {by} against {one_line(ahead.second, MAX_NAME)}"
 
+    def _next(self) -> Iterator[str]:
+        """Say what would tell those that may be the best apart."""
+        if len(self.best) > 1 and self.n_more_tasks is not None:
+            first, second = (one_line(name, MAX_NAME) for name in self.best[:2])
+            more = counted(self.n_more_tasks, "more task")
+            yield f"to tell {first} from {second}: about {more} like these, at 80 % power"
+
+
+MAX_NAMED = 5
+"""Models that may be the best, named in the first line."""
 
 MAX_NAME = 32
 """Characters of a model's name in a table."""
@@ -213,15 +249,15 @@ def compare_models(
             numbers, higher is better, booleans as 0 and 1, None or NaN where missing. Or a
             `CodeReport` of two models or more, or reports of one model each: a list of
             `SqlReport` that name their models, or a mapping from model to report.  Models and
-            tasks are strings or integers; tasks that a model lacks, or of which nothing is known,
-            are left out for all, and a model of which nothing is known is not compared.
+            tasks are strings or integers; tasks that a model lacks are left out for all, and a
+            model of which nothing is known is not compared.
         metric: What to take from a report: ``"pass@1"``, right or wrong, or ``"code_score"``, with
             partial credit; a metric of a `SqlReport`. None for ``"pass@1"``, or
             ``"query_correctness"``, whose undecided pairs are unknown. Ignored for a mapping
             of numbers.
         bounds: The lowest and the highest score possible, needed for a mapping of unequal numbers
-            of attempts; None for no bounds. Those of a report are 0 and 1, as of scores that are
-            all 0 or 1.
+            of attempts, or with unknown outcomes. None for no bounds; those of a report, or where
+            all scores are 0 or 1, are 0 and 1.
         confidence_level: Chance that all verdicts and all ranks hold, in (0, 1).
         n_resamples: Flips of the signs, at least 1000; an adjusted p value is at least
             ``1 / (n_resamples + 1)``.
@@ -233,7 +269,7 @@ def compare_models(
     Raises:
         InputError: If fewer than two models have a known outcome, there is no task that all have,
             a report lacks *metric*, or a number is out of range or of *bounds*. Also if attempts
-            are unequal and there are no *bounds*.
+            are unequal, or outcomes unknown, and there are no *bounds*.
         TypeError: If *scores* is none of the above, or a score not a number.
 
     Examples:
@@ -244,17 +280,18 @@ def compare_models(
         ... }
         >>> result = compare_models(scores)
         >>> print(result)
-        may be the best: large, other (95 %, 3 models over 8 tasks)
-        model   mean  rank
-        large  0.875  [1, 2]
-        other   0.75  [1, 2]
-        small      0  [3, 3]
+        best: large or other; not told apart (95 %, 3 models over 8 tasks)
+        model  mean               rank
+        large  0.88 [0.47, 1.00]  [1, 2]
+        other  0.75 [0.35, 0.97]  [1, 2]
+        small  0 [0, 0.37]        [3, 3]
         Pairs: 3
           pair           verdict       difference                p  p (adjusted)
           large - other  inconclusive  +0.1 [-0.4, +0.7]         1             1
           large - small  better        +0.88 [+0.58, +1.17]  0.016         0.016
-          other - small  better        +0.75 [+0.36, +1.14]  0.031         0.031
-        All ranks and differences hold at once (95 %)
+          other - small  better        +0.75 [+0.36, +1.14]  0.031         0.039
+        to tell large from other: about 265 more tasks like these, at 80 % power
+        All ranks and differences hold at once (95 %), each mean by itself
         >>> compare_models({"large": scores["large"]})
         Traceback (most recent call last):
         ...
@@ -263,25 +300,23 @@ def compare_models(
     Notes:
         If two models are equally good, the sign of their difference at a task is random. The test
         flips the signs of whole tasks at random, and compares the paired t statistic of each pair
-        with the largest of all pairs, step by step (max-t of Westfall and Young, Romano and Wolf).
-        Scores may have any distribution, and models may resemble each other. If only a few tasks
-        separate the models, all sign combinations are counted.
+        with the largest of all pairs (max-t of Westfall and Young). Scores may have any
+        distribution, and models may resemble each other. If only a few tasks separate the models,
+        all sign combinations are counted. An interval holds the differences that this test does
+        not reject, so that a pair is decided exactly where its interval leaves out 0.
 
         A model's lowest rank is one more than the number of models shown to be better. Its highest
         rank leaves out those shown to be worse. All these intervals hold at the same time. Models
-        with equal true means share their ranks, and each interval contains all of them.
+        with equal true means share their ranks, and each interval contains all of them. So the
+        best model is missing from *best* in at most ``1 - confidence_level`` of comparisons.
 
-        *best* asks less, and so names fewer. Each model that may still be the best is compared
-        with the other ones: it is left out if the largest of these one-sided statistics is too
-        large under the same flipped signs. That is repeated with those that are left. The best
-        model is left out in at most ``1 - confidence_level`` of comparisons. Of 30 models that are
-        all alike, each is left out so often, and so some of them in most comparisons.
+        Unknown outcomes may have gone either way: a model is better than another one if it is even
+        where all of its own failed and all of the other's passed.
 
         Where one model has more than 1.2 times as many attempts at a task as another, signs are
         not random: the mean of few attempts is more skewed than that of many. The pairs are then
-        tested by Gaffke's bounds for differences within *bounds*, with Holm's adjustment, and
-        their intervals are at a level that holds for all together. This takes more tasks than
-        equal attempts do.
+        tested by Gaffke's bounds for differences within *bounds*, each at a level that holds for
+        all together. This takes more tasks than equal attempts do.
 
     References:
         For ranks: Mogstad, Romano, Shaikh and Wilhelm, "Inference for Ranks with Applications to
@@ -291,100 +326,164 @@ def compare_models(
         Also for ranks: Klein, Wright and Wieczorek, "A Joint Confidence Region for an Overall
         Ranking of Populations", Journal of the Royal Statistical Society C 69(3), 2020.
 
-        For *best*: Hsu, "Simultaneous Confidence Intervals for all Distances from the 'Best'",
-        Annals of Statistics 9(5), 1981, and Hansen, Lunde and Nason, "The Model Confidence Set",
-        Econometrica 79(2), 2011, for steps.
-
-        For the test: Romano and Wolf, "Exact and Approximate Stepdown Methods for Multiple
-        Hypothesis Testing", Journal of the American Statistical Association 100(469), 2005.
+        For the test: Westfall and Young, "Resampling-Based Multiple Testing", Wiley, 1993.
     """
     if metric is not None:
         check_text("metric", metric)
     limits = None if bounds is None else check_bounds(bounds)
-    runs, n_unknown, metric = _by_model(scores, metric, limits or (-MAX_VALUE, MAX_VALUE))
-    limits = (0.0, 1.0) if metric is not None and limits is None else limits
-    models, table, n_left_out, equal, flags = _read_scores(runs)
-    limits = (0.0, 1.0) if flags and limits is None else limits
-    if limits is None and not equal:
+    runs, metric, limits = _by_model(scores, metric, limits)
+    known = {model: run for model, run in runs.items() if len(run.known)}
+    if len(known) < 2:  # noqa: PLR2004 - to compare takes two
+        refuse("scores", "those of at least two models with a known outcome", [*known])
+    read = _read_scores(known)
+    if limits is None and not read.are_equal:
         domain = "the lowest and the highest score possible, as models have unequal attempts"
         refuse("bounds", domain, bounds)
-    confidence_level = check_number("confidence_level", confidence_level, 0.0, 1.0, open_ends=True)
+    level = check_number("confidence_level", confidence_level, 0.0, 1.0, open_ends=True)
     n_resamples = check_count("n_resamples", n_resamples, 1000)
     seed = check_count("seed", seed)
-    means = np.array([exact_mean(column) for column in table.T])
-    order: list[int] = np.argsort(-means, kind="stable").tolist()
-    names, means, table = [models[i] for i in order], means[order], table[:, order]
-    scale = 2.0 ** math.frexp(float(abs(table).max()))[1]  # no square can underflow
-    table /= scale
-    pairs = _Pairs.of(table)
-    if equal or limits is None:
-        generator = np.random.default_rng(seed)
-        found = _flip_signs(table, pairs, n_resamples, generator, confidence_level)
+    order: list[int] = np.argsort(-read.means, kind="stable").tolist()
+    names, means = [read.models[i] for i in order], read.means[order]
+    lows, highs = read.lows[:, order], read.highs[:, order]
+    intervals = {
+        name: _interval_of(lows[:, i], highs[:, i], limits, level) for i, name in enumerate(names)
+    }
+    scale = 2.0 ** math.frexp(float(max(abs(lows).max(), abs(highs).max())))[1]
+    both = _Pairs.of(lows / scale, highs / scale)  # scaled, no square can underflow
+    if read.are_equal or limits is None:
+        found = _flip_signs(both, n_resamples, np.random.default_rng(seed), level)
     else:
-        found = _bounded_pairs(table, pairs, (limits[1] - limits[0]) / scale, confidence_level)
-    n, m = len(table), len(names)
-    is_better = found.adjusted <= 1.0 - confidence_level
+        found = _bounded_pairs(both, (limits[1] - limits[0]) / scale, level)
+    n, m = len(lows), len(names)
+    is_better = found.adjusted <= 1.0 - level
     n_worse, n_better = (
         [int(np.count_nonzero(side[is_better] == i)) for i in range(m)]
-        for side in (pairs.first, pairs.second)
+        for side in (both.first, both.second)
     )
     ranks = {
         name: Interval(
             low=1.0 + n_better[i],
             high=float(m - n_worse[i]),
-            confidence_level=confidence_level,
+            confidence_level=level,
             method=found.method,
         )
         for i, name in enumerate(names)
     }
+    pairs = tuple(
+        ModelPair(
+            first=first,
+            second=second,
+            delta=delta,
+            interval=Interval(
+                low=scale * low, high=scale * high, confidence_level=level, method=found.method
+            )
+            if low == low and high == high  # noqa: PLR0124 - NaN where nothing varies
+            else None,
+            p_value=p_value,
+            adjusted_p_value=adjusted,
+            verdict="better" if adjusted <= 1.0 - level else "inconclusive",
+        )
+        for (first, second), delta, (low, high), p_value, adjusted in zip(
+            combinations(names, 2),
+            (means[both.first] - means[both.second]).tolist(),
+            found.ends,
+            found.p_values.tolist(),
+            found.adjusted.tolist(),
+            strict=True,
+        )
+    )
+    best = [i for i in range(m) if not n_better[i]]
     return ModelComparison(
         means=FrozenMapping(dict(zip(names, means.tolist(), strict=True))),
+        intervals=FrozenMapping(intervals),
         ranks=FrozenMapping(ranks),
-        best=tuple(names[i] for i in _best(found, means, n_better, 1.0 - confidence_level)),
-        pairs=tuple(
-            ModelPair(
-                first=first,
-                second=second,
-                delta=delta,
-                interval=Interval(
-                    low=scale * low,
-                    high=scale * high,
-                    confidence_level=confidence_level,
-                    method=found.method,
-                )
-                if low == low  # noqa: PLR0124 - NaN where nothing varies
-                else None,
-                p_value=p_value,
-                adjusted_p_value=adjusted,
-                verdict="better" if adjusted <= 1.0 - confidence_level else "inconclusive",
-            )
-            for (first, second), delta, (low, high), p_value, adjusted in zip(
-                combinations(names, 2),
-                (means[pairs.first] - means[pairs.second]).tolist(),
-                found.ends,
-                found.p_values.tolist(),
-                found.adjusted.tolist(),
-                strict=True,
-            )
-        ),
+        best=tuple(names[i] for i in best),
+        pairs=pairs,
         n_tasks=n,
-        n_left_out=n_left_out,
-        n_tasks_by_model=FrozenMapping({model: len(run) for model, run in runs.items()}),
-        n_unknown=n_unknown,
+        n_left_out=read.n_left_out,
+        n_tasks_by_model=FrozenMapping(
+            {model: len(run.low) if len(run.known) else 0 for model, run in runs.items()}
+        ),
+        n_unknown=sum(run.n_unknown for run in runs.values()),
+        n_more_tasks=_n_more(both, found, best[1] - 1) if len(best) > 1 else None,
         metric=metric,
     )
 
 
-BOUNDED = f"compare_reports() says what holds whichever way {UNKNOWN} went"
+def _interval_of(
+    low: Floats, high: Floats, limits: tuple[float, float] | None, confidence_level: float
+) -> Interval:
+    """Bound the mean of one model, whichever way its unknown outcomes went."""
+    first, last = (
+        interval_of_mean(one, None, limits, confidence_level=confidence_level)
+        for one in (low, high)
+    )
+    return attrs.evolve(first, high=last.high)
+
+
+EITHER_WAY = f"ranks, differences and intervals hold whichever way {UNKNOWN} went"
 
 _USUAL = ("pass@1", "query_correctness")
 """Metrics of which the first that a report has is compared."""
 
 
-def _by_model(
+class _Run(NamedTuple):
+    """The scores of one model."""
+
+    known: CaseScores
+    low: CaseScores
+    """Of all outcomes, those unknown at their lowest."""
+    high: CaseScores
+    n_unknown: int
+
+    @classmethod
+    def of(cls, known: CaseScores, ends: Mapping[str, Ends]) -> _Run:
+        """Put what is unknown between its *ends*, by task."""
+        if not ends:
+            return cls(known, known, known, 0)
+        tasks = tuple({**dict.fromkeys(known), **dict.fromkeys(ends)})
+        low, high = (
+            CaseScores(tasks, Attempts.of(ends[i][end] if i in ends else known[i] for i in tasks))
+            for end in (0, 1)
+        )
+        return cls(known, low, high, low.attempts.scores.size - known.attempts.scores.size)
+
+    def within(self, bounds: tuple[float, float]) -> _Run:
+        """Return the same with nothing beyond these bounds."""
+        if not self.n_unknown:
+            return self
+        low, high = (
+            CaseScores(one.case_ids, Attempts(np.clip(scores.scores, *bounds), scores.sizes))
+            for one in (self.low, self.high)
+            for scores in (one.attempts,)
+        )
+        return self._replace(low=low, high=high)
+
+
+class _Given(NamedTuple):
+    runs: dict[str, _Run]
+    metric: str | None
+    """What was taken from reports."""
+    bounds: tuple[float, float] | None
+
+
+def _by_model(scores: object, metric: str | None, bounds: tuple[float, float] | None) -> _Given:
+    """Read the scores of each model, the metric of reports, and the bounds of scores if known."""
+    runs, taken = _read_models(scores, metric, bounds or WIDEST)
+    if bounds is not None or taken is not None:
+        return _Given(runs, taken, bounds or UNIT)
+    if all(np.isin(run.known.attempts.scores, UNIT).all() for run in runs.values()):
+        return _Given({model: run.within(UNIT) for model, run in runs.items()}, taken, UNIT)
+    if any(run.n_unknown for run in runs.values()):
+        domain = "the lowest and the highest score possible, as outcomes are unknown"
+        refuse("bounds", domain, bounds)
+    return _Given(runs, taken, bounds)
+
+
+def _read_models(
     scores: object, metric: str | None, bounds: tuple[float, float]
-) -> tuple[dict[str, CaseScores], int, str | None]:
-    """Return known scores by model, how many outcomes are missing, and the metric of reports."""
+) -> tuple[dict[str, _Run], str | None]:
+    """Read the scores of each model, and the metric of reports."""
     given, taken = scores, None
     if isinstance(scores, Report):
         return _of_report("scores", scores, metric)
@@ -393,24 +492,22 @@ def _by_model(
     if not is_mapping(scores):
         domain = "a mapping from model to its scores by task, or reports of several models"
         refuse("scores", domain, given, TypeError)
-    runs: dict[str, CaseScores] = {}
-    n_unknown = 0
+    runs: dict[str, _Run] = {}
     for model, run in by_id("a model of scores", scores).items():
         name = f"scores[{shown(model)}]"
         if isinstance(run, Report):
-            found, n, taken = _of_report(name, run, metric)
+            found, taken = _of_report(name, run, metric)
             if len(found) != 1:
                 refuse(name, "a report of one model", ", ".join(found))
         elif is_mapping(run):
             tasks = by_id(f"a task of {name}", run)
-            found, n = _of_metric(read_mapping(name, tasks, bounds), SCORE[0])
+            found = _of_metric(read_mapping(name, tasks, bounds), SCORE[0])
         else:
             refuse(name, "a mapping from task to score, or a report", run, TypeError)
-        runs[model] = next(iter(found.values()), CaseScores.of({}))
-        n_unknown += n
+        runs[model] = next(iter(found.values()), _Run.of(CaseScores.of({}), {}))
     if len(runs) < 2:  # noqa: PLR2004 - to compare takes two
         refuse("scores", "a mapping of at least two models", len(runs))
-    return runs, n_unknown, taken
+    return runs, taken
 
 
 def _by_name(reports: Iterable[object]) -> dict[str, Report]:
@@ -423,10 +520,8 @@ def _by_name(reports: Iterable[object]) -> dict[str, Report]:
     return found
 
 
-def _of_report(
-    name: str, report: Report, metric: str | None
-) -> tuple[dict[str, CaseScores], int, str]:
-    """Return the known scores of each model of a report, how many are missing, and the metric."""
+def _of_report(name: str, report: Report, metric: str | None) -> tuple[dict[str, _Run], str]:
+    """Return the scores of each model of a report, and the metric."""
     read = report.scores_by_case()
     if read is None:
         refuse(name, "a CodeReport or a SqlReport", report, TypeError)
@@ -435,13 +530,13 @@ def _of_report(
         metric = next((one for one in _USUAL if one in metrics), None)
     if metric is None or metric not in metrics:
         refuse("metric", f"one of {', '.join(map(repr, metrics))}", metric)
-    found, n_unknown = _of_metric(read, metric)
+    found = _of_metric(read, metric)
     if name == "scores" and len(found) < 2:  # noqa: PLR2004 - to compare takes two
         domain = (
             "a report of at least two models (compare_reports() takes two reports of one each)"
         )
         refuse(name, domain, ", ".join(found))
-    return found, n_unknown, metric
+    return found, metric
 
 
 def _suites(read: ReportScores) -> dict[SuiteKey, None]:
@@ -449,61 +544,68 @@ def _suites(read: ReportScores) -> dict[SuiteKey, None]:
     return dict.fromkeys((*read.suites, *(suite for suite, _ in read.failing)))
 
 
-def _of_metric(read: ReportScores, metric: str) -> tuple[dict[str, CaseScores], int]:
-    """Return the known scores of each model, and how many are missing."""
-    suites = [suite for suite in _suites(read) if suite[0] == metric]
-    found = {suite: CaseScores.of(read.suites.get(suite, {})) for suite in suites}
-    n_unknown = sum(
-        len(low) - len(found[suite].get(case_id, ()))
-        for suite in suites
-        for case_id, (low, _) in read.ends.get(suite, {}).items()
-    )
-    n_unknown += sum(
-        suite in found and case_id not in read.ends.get(suite, {})
-        for suite, case_id in read.failing
-    )
-    return {str(model): cases for (_, model), cases in found.items()}, n_unknown
+def _of_metric(read: ReportScores, metric: str) -> dict[str, _Run]:
+    """Return the scores of each model."""
+    side = Side.of(read)
+    return {
+        str(suite[1]): _Run.of(CaseScores.of(side.suites.get(suite, {})), side.ends.get(suite, {}))
+        for suite in _suites(read)
+        if suite[0] == metric
+    }
 
 
 class _Scores(NamedTuple):
     models: list[str]
-    table: Floats
-    """A row for each task that all models have."""
+    means: Floats
+    """Of known outcomes, over the tasks that all models have."""
+    lows: Floats
+    """A row for each task that all models have, what is unknown at its lowest."""
+    highs: Floats
     n_left_out: int
     are_equal: bool
     """Whether models have as many attempts at a task as others."""
-    are_flags: bool
-    """Whether every score is 0 or 1."""
 
 
-def _read_scores(runs: Mapping[str, CaseScores]) -> _Scores:
-    """Return the scores over the tasks that all models have, but for those that have none."""
-    known = {model: run for model, run in runs.items() if len(run)}
-    if len(known) < 2:  # noqa: PLR2004 - to compare takes two
-        refuse("scores", "those of at least two models with a known outcome", [*known])
-    first, *others = known.values()
+def _read_scores(runs: Mapping[str, _Run]) -> _Scores:
+    """Return the scores over the tasks that all models have."""
+    first, *others = (run.low for run in runs.values())
     tasks: tuple[str, ...] | list[str] = first.case_ids
     if any(run.case_ids != tasks for run in others):
         tasks = [task for task in tasks if all(task in run for run in others)]
-    n_left_out = len(set(chain.from_iterable(known.values()))) - len(tasks)
-    if not tasks:
+    n_left_out = len(set(chain(first, *others))) - len(tasks)
+    means = [_known_mean(run, tasks) for run in runs.values()]
+    if not tasks or None in means:
         domain = "a mapping of models that share a task"
-        refuse("scores", domain, {model: list(run) for model, run in known.items()})
-    columns = [run.take(tasks) for run in known.values()]
-    harmonic = [float(np.mean(1.0 / column.sizes)) for column in columns]
-    equal = max(harmonic) <= EQUAL * min(harmonic)
-    table = np.stack([column.means for column in columns], axis=1)
-    flags = all(((one.scores == 0.0) | (one.scores == 1.0)).all() for one in columns)
-    return _Scores(list(known), table, n_left_out, equal, flags)
+        refuse("scores", domain, {model: list(run.known) for model, run in runs.items()})
+    lows = [run.low.take(tasks) for run in runs.values()]
+    highs = [run.high.take(tasks) for run in runs.values()]
+    harmonic = [float(np.mean(1.0 / column.sizes)) for column in lows]
+    return _Scores(
+        models=list(runs),
+        means=np.array(means),
+        lows=np.stack([column.means for column in lows], axis=1),
+        highs=np.stack([column.means for column in highs], axis=1),
+        n_left_out=n_left_out,
+        are_equal=max(harmonic) <= EQUAL * min(harmonic),
+    )
+
+
+def _known_mean(run: _Run, tasks: Sequence[str]) -> float | None:
+    """Return the mean over the tasks of which an outcome is known; None without any."""
+    own = tasks if run.known is run.low else [task for task in tasks if task in run.known]
+    return exact_mean(run.known.take(own).means) if own else None
 
 
 class _Pairs(NamedTuple):
     """Every two columns of a table, by their places, the first before the second."""
 
+    lows: Floats
+    highs: Floats
+    """The scores of each task and model, what is unknown at its lowest and its highest."""
     first: NDArray[np.intp]
     second: NDArray[np.intp]
     sums: Floats
-    """Of the differences."""
+    """Of the least differences: what is unknown of the first failed, of the second passed."""
     squares: Floats
     """Of their squares."""
     n_worth: Floats
@@ -512,14 +614,14 @@ class _Pairs(NamedTuple):
     """Whether all differences of the pair are alike."""
 
     @classmethod
-    def of(cls, table: Floats) -> _Pairs:
-        first, second = np.triu_indices(table.shape[1], 1)
+    def of(cls, lows: Floats, highs: Floats) -> _Pairs:
+        first, second = np.triu_indices(lows.shape[1], 1)
         sums: list[Floats] = []
         squares: list[Floats] = []
         worth: list[Floats] = []
         alike: list[NDArray[np.bool_]] = []
-        for i in range(table.shape[1] - 1):
-            deltas = table[:, i, np.newaxis] - table[:, i + 1 :]
+        for i in range(lows.shape[1] - 1):
+            deltas = lows[:, i, np.newaxis] - highs[:, i + 1 :]
             deltas[abs(deltas) <= NOISE] = 0.0
             sums.append(deltas.sum(axis=0))
             squares.append(np.einsum("ij,ij->j", deltas, deltas))
@@ -528,6 +630,8 @@ class _Pairs(NamedTuple):
             worth.append(squares[-1] / np.where(most > 0.0, most, np.inf) ** 2)
             alike.append(tops - bottoms <= NOISE)
         return cls(
+            lows=lows,
+            highs=highs,
             first=first,
             second=second,
             sums=np.concatenate(sums),
@@ -536,12 +640,23 @@ class _Pairs(NamedTuple):
             alike=np.concatenate(alike),
         )
 
+    @property
+    def are_known(self) -> bool:
+        """Whether nothing is unknown."""
+        return bool((self.lows == self.highs).all())
+
+    @property
+    def turned(self) -> _Pairs:
+        """The greatest differences in place of the least."""
+        return self if self.are_known else _Pairs.of(self.highs, self.lows)
+
     def sizes(self, sums: Floats) -> Floats:
         """Return *sums* over the root of the sum of squares: what rises with t."""
         return abs(sums) / np.sqrt(np.where(self.squares > 0.0, self.squares, np.inf))
 
-    def stderrs(self, n: int) -> Floats:
+    def stderrs(self) -> Floats:
         """Return the standard error of each mean difference; NaN where nothing varies."""
+        n = len(self.lows)
         variances = (self.squares - self.sums * self.sums / n) / max(n - 1, 1) / n
         return np.where(self.alike, np.nan, np.sqrt(np.maximum(variances, 0.0)))
 
@@ -551,130 +666,105 @@ class _Found(NamedTuple):
     adjusted: Floats
     ends: list[tuple[float, float]]
     """Of the interval of each difference, all of which hold at once; NaN where nothing varies."""
-    method: str
-    shown_worse: Callable[[int, list[int]], float]
-    """One-sided p value of the hypothesis that a model is as good as all of some others."""
+    method: str = "max-t"
 
 
-def _best(found: _Found, means: Floats, n_better: list[int], error: float) -> list[int]:
-    """Return the models that one-sided tests against the others leave, in steps."""
-    left = [i for i, n in enumerate(n_better) if not n]
-    while True:
-        top = max(left, key=means.__getitem__)
-        kept = [
-            i
-            for i in left
-            if i == top or found.shown_worse(i, [j for j in left if j != i]) > error
-        ]
-        if len(kept) == len(left):
-            return left
-        left = kept
+def _n_more(pairs: _Pairs, found: _Found, i: int) -> int | None:
+    """Return how many tasks more would tell a pair apart with the power of `POWER`."""
+    n = len(pairs.lows)
+    delta, error = float(pairs.sums[i]) / n, float(pairs.stderrs()[i])
+    if not delta > NOISE or not error > 0.0 or not math.isfinite(found.ends[i][0]):
+        return None
+    quantiles = (delta - found.ends[i][0]) / error + normal_quantile(2.0 * POWER - 1.0)
+    return max(1, math.ceil(n * (quantiles * error / delta) ** 2) - n)
 
 
-def _bounded_pairs(table: Floats, pairs: _Pairs, span: float, confidence_level: float) -> _Found:
+POWER = 0.8
+"""Chance with which a plan of further tasks tells two models apart, as in `required_tasks`."""
+
+
+def _bounded_pairs(pairs: _Pairs, span: float, confidence_level: float) -> _Found:
     """Bound the differences within *span* of each pair, whatever the numbers of attempts."""
-    groups, n_pairs = np.arange(len(table)), pairs.first.size
+    groups, n_pairs = np.arange(len(pairs.lows)), pairs.first.size
     level = 1.0 - (1.0 - confidence_level) / n_pairs
     p_values: list[float] = []
     ends: list[tuple[float, float]] = []
-    worse = np.ones((table.shape[1], table.shape[1]))
     for first, second in zip(pairs.first.tolist(), pairs.second.tolist(), strict=True):
-        deltas = table[:, first] - table[:, second]
-        p_values.append(unseen_p_value(deltas, groups, (-span, span)))
-        worse[second, first] = p_values[-1] / 2.0 if float(deltas.sum()) > 0.0 else 1.0
-        interval = unseen_interval(deltas, groups, level, (-span, span))
-        ends.append((interval.low, interval.high))
-    adjusted = np.array(adjusted_p_values(p_values, "holm"))
-
-    def shown_worse(model: int, others: list[int]) -> float:
-        return len(others) * float(worse[model, others].min())
-
-    return _Found(np.array(p_values), adjusted, ends, "gaffke", shown_worse)
+        least, most = (
+            one[:, first] - other[:, second]
+            for one, other in ((pairs.lows, pairs.highs), (pairs.highs, pairs.lows))
+        )
+        is_ahead = float(least.sum()) > 0.0
+        p_values.append(unseen_p_value(least, groups, (-span, span)) if is_ahead else 1.0)
+        low, high = (unseen_interval(one, groups, level, (-span, span)) for one in (least, most))
+        ends.append((low.low, high.high))
+    found = np.array(p_values)
+    return _Found(found, np.minimum(n_pairs * found, 1.0), ends, "gaffke")
 
 
 def _flip_signs(
-    table: Floats,
-    pairs: _Pairs,
-    n_resamples: int,
-    rng: np.random.Generator,
-    confidence_level: float,
+    pairs: _Pairs, n_resamples: int, rng: np.random.Generator, confidence_level: float
 ) -> _Found:
     """Compare what each pair shows with the largest of all, under flipped signs of the tasks."""
-    n = table.shape[0]
+    m, are_known = pairs.lows.shape[1], pairs.are_known
+    table = pairs.lows if are_known else np.concatenate([pairs.lows, pairs.highs], axis=1)
     moved = table - table[:, :1]  # signs flip the differences of models, not what they share
     moved = moved[(abs(moved) > NOISE).any(axis=1)]
-    seen = pairs.sizes(pairs.sums)
-    order = np.argsort(-seen, kind="stable")
-    least = seen * (1.0 - SAME)
-    n_single, n_step = np.zeros(seen.size), np.zeros(seen.size)
-    largest: list[Floats] = []
     all_ways = len(moved) <= MAX_ENUMERATED and 2 ** max(len(moved) - 1, 0) <= n_resamples
     if all_ways:
         flipped = _all_flips(moved)
-    elif pairs.n_worth[pairs.squares > 0.0].min() >= MANY:
+    elif pairs.n_worth.min(initial=math.inf, where=pairs.squares > 0.0) >= MANY:
         values, vectors = np.linalg.eigh(moved.T @ moved)
         root = vectors * np.sqrt(np.maximum(values, 0.0))
         flipped = rng.standard_normal((n_resamples, len(root))) @ root.T
     else:
         flipped = _random_flips(moved, n_resamples, rng)
+    if are_known:
+        least = most = _flipped(pairs, flipped, flipped, confidence_level, all_ways=all_ways)
+    else:
+        low, high = flipped[:, :m], flipped[:, m:]
+        least = _flipped(pairs, low, high, confidence_level, all_ways=all_ways)
+        most = _flipped(pairs.turned, high, low, confidence_level, all_ways=all_ways)
+    return _Found(least.p_values, least.adjusted, list(zip(least.lows, most.highs, strict=True)))
+
+
+class _Flipped(NamedTuple):
+    p_values: Floats
+    adjusted: Floats
+    lows: list[float]
+    """Of the interval of each difference."""
+    highs: list[float]
+
+
+def _flipped(
+    pairs: _Pairs, firsts: Floats, seconds: Floats, confidence_level: float, *, all_ways: bool
+) -> _Flipped:
+    """Test the *pairs* by flipped sums of their *firsts* and *seconds*, those of one sign."""
+    n, n_flips = len(pairs.lows), len(firsts)
+    seen = np.where(pairs.sums > 0.0, pairs.sizes(pairs.sums), 0.0)
+    least = seen * (1.0 - SAME)
+    n_single, n_all = np.zeros(seen.size), np.zeros(seen.size)
+    largest: list[Floats] = []
     rows = max(1, CELLS // seen.size)
-    for start in range(0, len(flipped), rows):
-        sums = flipped[start : start + rows]
-        sizes = pairs.sizes(sums[:, pairs.first] - sums[:, pairs.second])
+    for start in range(0, n_flips, rows):
+        first, second = (sums[start : start + rows] for sums in (firsts, seconds))
+        sizes = pairs.sizes(first[:, pairs.first] - second[:, pairs.second])
+        tops = sizes.max(axis=1)
         n_single += np.count_nonzero(sizes >= least, axis=0)
-        tops = np.maximum.accumulate(sizes[:, order[::-1]], axis=1)[:, ::-1]
-        n_step += np.count_nonzero(tops >= least[order], axis=0)
-        largest.append(tops[:, 0])
+        n_all += np.count_nonzero(tops[:, np.newaxis] >= least, axis=0)
+        largest.append(tops)
     itself = 0 if all_ways else 1  # the signs seen are among all ways, not among those drawn
-    total = len(flipped) + itself
-    adjusted = np.empty(seen.size)
-    adjusted[order] = np.maximum.accumulate((n_step + itself) / total)
+    total = n_flips + itself
     n_beyond = math.floor((1.0 - confidence_level) * total + SAME) - itself
     top = np.sort(np.concatenate(largest))[::-1]
-    share = (1.0 + SAME) * float(top[min(max(n_beyond, 0), top.size - 1)]) ** 2 / n
+    # beyond what the verdict takes for equal, so that its interval holds 0
+    share = (1.0 + 4.0 * SAME) * float(top[min(max(n_beyond, 0), top.size - 1)]) ** 2 / n
     critical = math.sqrt((n - 1) * share / (1.0 - share)) if share < 1.0 - SAME else math.inf
     if n_beyond <= 0 and n > 1:  # too few signs for a verdict: all that there is may be too near
         critical = max(critical, t_quantile(1.0 - (1.0 - confidence_level) / seen.size, n - 1.0))
-    deltas, reaches = pairs.sums / n, critical * pairs.stderrs(n)
-    ends: list[tuple[float, float]] = np.stack(
-        [deltas - reaches, deltas + reaches], axis=1
-    ).tolist()
-    alone = (n_single + itself) / (2 * len(flipped) + itself)
-    shown_worse = _one_sided(table, pairs, flipped, alone, 1.0 - confidence_level)
-    return _Found((n_single + itself) / total, adjusted, ends, "max-t", shown_worse)
-
-
-def _one_sided(
-    table: Floats, pairs: _Pairs, flipped: Floats, alone: Floats, error: float
-) -> Callable[[int, list[int]], float]:
-    """
-    Return the test of a model against several others by the *flipped* sums, of both signs.
-
-    *alone* are the one-sided p values of the pairs: that of the pair that differs most is a lower
-    bound, with which the test is done if it is above *error*.
-    """
-    m, n, totals = table.shape[1], len(flipped), table.sum(axis=0)
-    scales, single = np.zeros((m, m)), np.zeros((m, m))
-    for matrix, values in ((scales, pairs.sizes(np.ones(pairs.sums.size))), (single, alone)):
-        matrix[pairs.first, pairs.second] = matrix[pairs.second, pairs.first] = values
-    rows = max(1, CELLS // m)
-
-    def shown_worse(model: int, others: list[int]) -> float:
-        own = scales[model, others]
-        statistics = (totals[others] - totals[model]) * own
-        least = float(single[model, others[int(statistics.argmax())]])
-        if least > error:
-            return least
-        most = float(statistics.max()) * (1.0 - SAME)
-        n_beyond = 0
-        for start in range(0, n, rows):
-            part = flipped[start : start + rows]
-            sizes = (part[:, others] - part[:, [model]]) * own
-            tops, bottoms = sizes.max(axis=1), sizes.min(axis=1)
-            n_beyond += int(np.count_nonzero(tops >= most) + np.count_nonzero(-bottoms >= most))
-        return max(n_beyond / (2 * n), least)
-
-    return shown_worse
+    deltas, reaches = pairs.sums / n, critical * pairs.stderrs()
+    alone, together = ((count + itself) / total for count in (n_single, n_all))
+    return _Flipped(alone, together, (deltas - reaches).tolist(), (deltas + reaches).tolist())
 
 
 def _all_flips(moved: Floats) -> Floats:
