@@ -9,7 +9,7 @@ every question to the view, to rows or to `all` is answered yes.  What must noti
 test of that rule alone, `faults_of` in benchmarks/oracles/rule_meaning.py.
 
 Where a condition cannot matter to soundness, a comment on its line or on the line above says why,
-behind ``spelling:``.  Its faults are tried all the same, and a comment that excuses none is
+behind ``equivalent:``.  Its faults are tried all the same, and a comment that excuses none is
 named.  The exit status is 1 if there is such a comment, if a fault takes more than 5 s, or if
 fewer than 97 in 100 of the faults that no comment excuses are noticed.
 """
@@ -26,13 +26,16 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-import scorekit._sql.prove.rules as right
 from benchmarks.oracles import rule_meaning as oracle
 from scorekit._sql.prove.rule import Rule
+from scorekit._sql.prove.rules import parts
+from scorekit._sql.prove.rules.order import RULES
 
-SOURCE: Final = Path(right.__file__).read_text()
-LINES: Final = SOURCE.splitlines()
-MARK: Final = "# spelling: "
+_ROOM: Final = sorted(Path(parts.__file__).parent.glob("[!_]*.py"))
+FILES: Final = [path for path in _ROOM if path.stem != "order"]
+LINES: Final = [line for path in FILES for line in path.read_text().splitlines()]
+"""Of all files of rules, one behind the other."""
+MARK: Final = "# equivalent: "
 QUESTIONS: Final = frozenset(
     {"implies", "imply_all", "never_null", "same", "none", "everything", "exactly", "exact"}
     | {"rely_on", "at_most_one", "alike", "refers", "given", "all", "converts", "key"}
@@ -70,8 +73,8 @@ class Fault(NamedTuple):
         """Return the rules, of which all that need what is faulty are faulty."""
         names: dict[str, Any] = {"__name__": "faulty rules"}
         exec(compile(ast.fix_missing_locations(self.module), "faulty", "exec"), names)  # noqa: S102
-        rules: tuple[Rule, ...] = names["RULES"]
-        return rules
+        rules = {one.name: one for one in names.values() if isinstance(one, Rule)}
+        return tuple(rules[one.name] for one in RULES)
 
 
 class Change(NamedTuple):
@@ -144,21 +147,44 @@ def _own(name: str, functions: dict[str, ast.FunctionDef]) -> set[str]:
     return found
 
 
+def _whole() -> list[ast.stmt]:
+    """Return what the files of rules hold, as if it stood in one, with the places in `LINES`."""
+    body: list[ast.stmt] = []
+    n_lines = 0
+    for path in FILES:
+        text = path.read_text()
+        tree = ast.parse(text)
+        ast.increment_lineno(tree, n_lines)
+        n_lines += len(text.splitlines())
+        own = (parts.__package__, parts.__name__, "__future__")
+        body += [n for n in tree.body if not (isinstance(n, ast.ImportFrom) and n.module in own)]
+    return [*ast.parse("from __future__ import annotations").body, *body]
+
+
+def _where(line: int) -> str:
+    """Return the file and the line in it."""
+    for path in FILES:
+        n_lines = len(path.read_text().splitlines())
+        if line <= n_lines:
+            return f"{path.name}:{line}"
+        line -= n_lines
+    raise ValueError(line)
+
+
 def faults(only: str | None = None) -> Iterator[Fault]:
     """Yield all faults, or those of one rule; in a helper it is one of each rule that needs it."""
-    tree = ast.parse(SOURCE)
-    functions = {one.name: one for one in tree.body if isinstance(one, ast.FunctionDef)}
-    rules = {name: getattr(right, name) for name in functions}
-    for name, rule in rules.items():
-        if not isinstance(rule, Rule) or only not in {None, rule.name}:
+    body = _whole()
+    functions = {one.name: one for one in body if isinstance(one, ast.FunctionDef)}
+    for rule in RULES:
+        if only not in {None, rule.name}:
             continue
-        for needed in sorted(_own(name, functions)):
-            place = tree.body.index(functions[needed])
+        for needed in sorted(_own(rule.rewrite.__name__, functions)):
+            place = body.index(functions[needed])
             for i, node in enumerate(ast.walk(functions[needed])):
                 for j, change in enumerate(_changes(node)):
                     faulty = copy.deepcopy(functions[needed])
                     [*_changes([*ast.walk(faulty)][i])][j].make()
-                    whole = [*tree.body[:place], faulty, *tree.body[place + 1 :]]
+                    whole = [*body[:place], faulty, *body[place + 1 :]]
                     yield Fault(rule.name, change.line, change.what, ast.Module(whole, []))
 
 
@@ -166,7 +192,7 @@ class Examined:
     """The test of one rule, and what the right rule does in it."""
 
     def __init__(self, name: str) -> None:
-        rule = next(one for one in right.RULES if one.name == name)
+        rule = next(one for one in RULES if one.name == name)
         self.sites = oracle.sites(rule)
         self.right = frozenset(one.what for one in oracle.fired(rule, self.sites))
 
@@ -200,7 +226,7 @@ def main() -> int:
         n_noticed += noticed
         if noticed:
             continue
-        where = f"{fault.rule}, line {fault.line}: {fault.what}"
+        where = f"{fault.rule}, {_where(fault.line)}: {fault.what}"
         if fault.marked:
             n_excused += 1
             marks.discard(fault.marked)
@@ -212,7 +238,7 @@ def main() -> int:
     print(f"{n_noticed} of {n} noticed, {n_excused} excused; slowest {slowest:.1f} s of CPU")
     whole = given.rule is None and given.every == 1
     for line in sorted(marks) if whole else ():
-        print(f"line {line} excuses nothing: {LINES[line - 1].strip()}")
+        print(f"{_where(line)} excuses nothing: {LINES[line - 1].strip()}")
     few = n_noticed * 100 < LEAST * (n_noticed + n_missed)
     return int(few or slowest > LONGEST or (whole and bool(marks)))
 

@@ -70,7 +70,8 @@ from scorekit._sql.prove.matching import Matcher
 from scorekit._sql.prove.normal import Arm, As, FullJoin, LeftJoins, Sorted
 from scorekit._sql.prove.rewriting import Rewriting
 from scorekit._sql.prove.rule import Rule, View
-from scorekit._sql.prove.rules import RULES, flat_joins
+from scorekit._sql.prove.rules.joins import flat_joins
+from scorekit._sql.prove.rules.order import RULES
 from scorekit._sql.prove.scope import Scope, Steps, UnsupportedError
 from scorekit._sql.prove.search import normal_form
 from scorekit._sql.schema.tables import SqlSchema, read_schema

@@ -28,7 +28,7 @@ from scorekit._sql.meaning.tree import Node
 from scorekit._sql.prove import search as searching
 from scorekit._sql.prove.rewriting import Rewriting
 from scorekit._sql.prove.rule import Rule, View
-from scorekit._sql.prove.rules import RULES
+from scorekit._sql.prove.rules.order import RULES
 from scorekit._sql.prove.search import Proof, search
 from scorekit._sql.refute.expressions import UnfaithfulError
 from scorekit._sql.refute.reading import read_pair

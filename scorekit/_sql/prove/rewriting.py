@@ -2,7 +2,7 @@
 The framework: it alone applies rules, everywhere in a query, and keeps what they rest on.
 
 A query is rewritten from the inside outwards, each node by the rules for its kind in the order of
-`rules.py`, and all over again until nothing changes or it has cost too many steps.
+`rules/order.py`, and all over again until nothing changes or it has cost too many steps.
 """
 
 from __future__ import annotations
@@ -31,7 +31,9 @@ from scorekit._sql.meaning.tree import (
 from scorekit._sql.prove.logic import Mode
 from scorekit._sql.prove.normal import Arm, Sorted
 from scorekit._sql.prove.rule import Rule, View
-from scorekit._sql.prove.rules import RULES, determined_keys, flat_joins, inlined
+from scorekit._sql.prove.rules.groups import determined_keys
+from scorekit._sql.prove.rules.joins import flat_joins, inlined
+from scorekit._sql.prove.rules.order import RULES
 from scorekit._sql.prove.scope import ExhaustedError, Scope, UnsupportedError
 
 _FIRST: Final = (inlined, determined_keys)

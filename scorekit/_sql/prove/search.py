@@ -43,7 +43,7 @@ from scorekit._sql.prove.matching import Matcher
 from scorekit._sql.prove.normal import Sorted, exactly_one
 from scorekit._sql.prove.rewriting import Rewriting
 from scorekit._sql.prove.rule import View, aggregates_of
-from scorekit._sql.prove.rules import as_distinct, looks_at
+from scorekit._sql.prove.rules.parts import as_distinct, respects_equality_of
 from scorekit._sql.prove.scalars import in_order
 from scorekit._sql.prove.scope import (
     NOTHING,
@@ -329,7 +329,7 @@ def _check_groups(query: Query, scope: Scope) -> None:
         derived = {one.source: one.query for one in found_in(query, Derived)}
         exact = [*filter(attrs.evolve(scope, derived=derived).exact, keys)]
         parts = (rewritten(part, in_order) for part in (select.having, *select.outputs))
-        if not all(looks_at(part, keys, exact) for part in parts):
+        if not all(respects_equality_of(part, keys, exact) for part in parts):
             raise UnsupportedError
 
 
