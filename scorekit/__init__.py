@@ -52,6 +52,7 @@ _TOPICS = {
         "plot_comparison plot_cost_quality plot_pass_at_k plot_reliability plot_time_horizon"
     ),
     "prices": "PRICES ModelPrice token_cost",
+    "prompts": "JudgePrompt judge_prompt verdict_from_text",
     "ranking": "BradleyTerry ModelComparison bradley_terry compare_models",
     "records": "MetricError Record",
     "reports": "CodeReport ModelStatistics code_report code_report_from_columns",

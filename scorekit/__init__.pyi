@@ -80,6 +80,9 @@ from scorekit.plots import plot_time_horizon as plot_time_horizon
 from scorekit.prices import PRICES as PRICES
 from scorekit.prices import ModelPrice as ModelPrice
 from scorekit.prices import token_cost as token_cost
+from scorekit.prompts import JudgePrompt as JudgePrompt
+from scorekit.prompts import judge_prompt as judge_prompt
+from scorekit.prompts import verdict_from_text as verdict_from_text
 from scorekit.ranking import BradleyTerry as BradleyTerry
 from scorekit.ranking import ModelComparison as ModelComparison
 from scorekit.ranking import bradley_terry as bradley_terry

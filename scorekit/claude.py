@@ -13,17 +13,19 @@ from typing import Any, Self
 
 import attrs
 
-from scorekit._claude.prompt import CHOICE_SCORES, PROMPT_HASH, template_variables
-from scorekit._claude.service import Service, closed
+from scorekit._claude.service import Service
 from scorekit._claude.settings import Settings
 from scorekit._core.checks import check_instance, check_records
 from scorekit._core.progress import reporting
+from scorekit._judge.asking import Limits
 from scorekit._judge.journal import Journal, journal
+from scorekit._judge.prompt import CHOICE_SCORES, PROMPT_VERSION
 from scorekit._judge.waiting import Queue, caller, renew_in_forks, run_to_end
 from scorekit._sheet.values import counted
-from scorekit.errors import JudgeError, MissingExtraError
+from scorekit.errors import InputError, JudgeError, MissingExtraError
 from scorekit.judges import JudgeRequest, Verdict, ask_each
 from scorekit.prices import ModelPrice
+from scorekit.prompts import variables_of
 from scorekit.records import Record
 
 CANCELLED_WITHIN_SECONDS = 6.0
@@ -62,6 +64,9 @@ class ClaudeJudge:
     contains the configuration, but not the key.
 
     Args:
+        client: A client of the Anthropic SDK to ask through, such as ``AnthropicBedrock()``,
+            ``AsyncAnthropicVertex()`` or ``Anthropic(auth_token=..., base_url=...)``; it stays
+            yours to close, and an async one must not be used elsewhere. None makes one.
         model: Name of the model.
         api_key: The key; None leaves finding one to the SDK (``ANTHROPIC_API_KEY``, profiles).
         base_url: Address of the service, with or without ``/v1``; None leaves it to the SDK
@@ -75,6 +80,8 @@ class ClaudeJudge:
             retry-after) and failures while the service is away do not count.
         effort: How hard the model thinks, from ``"low"`` to ``"max"``; None says nothing about it.
         max_tokens: Bound on the answer, thinking included (count, ``>= 1``).
+        structured_output: Whether the service is to hold the answer to a JSON schema; False leaves
+            out ``output_config``, *effort* too, for routes and models that refuse it.
         max_calls: Budget of calls that the service takes, retries included; None for no bound.
         max_cost_usd: Budget of money; a call that could exceed it is not made, and a batch is
             ordered in slices that cannot.
@@ -88,8 +95,9 @@ class ClaudeJudge:
             and within a day.
 
     Raises:
-        InputError: If an argument is outside its domain, or *max_cost_usd* is given and no price
-            is known for *model*.
+        InputError: If an argument is outside its domain, *max_cost_usd* is given and no price
+            is known for *model*, *client* is closed or given beside *api_key* or *base_url*, or
+            *batch* is True for a client without batches.
         MissingExtraError: If autoevals or anthropic is not installed.
         TypeError: If an argument has the wrong type.
 
@@ -108,6 +116,7 @@ class ClaudeJudge:
     def __init__(
         self,
         *,
+        client: Any = None,
         model: str = "claude-sonnet-5-5",
         api_key: str | None = None,
         base_url: str | None = None,
@@ -116,6 +125,7 @@ class ClaudeJudge:
         max_retries: int = 2,
         effort: str | None = "low",
         max_tokens: int = 4096,
+        structured_output: bool = True,
         max_calls: int | None = None,
         max_cost_usd: float | None = None,
         prices: Mapping[str, ModelPrice] | None = None,
@@ -124,29 +134,37 @@ class ClaudeJudge:
         batch: bool = False,
     ) -> None:
         given = locals()
-        self._settings = Settings(**{name: given[name] for name in attrs.fields_dict(Settings)})
+        bounds = Limits(**{name: given[name] for name in attrs.fields_dict(Limits)})
+        fields = attrs.fields_dict(Settings).keys() - {"limits"}
+        settings = Settings(limits=bounds, **{name: given[name] for name in fields})
         for package in ("anthropic", "autoevals"):
             if find_spec(package) is None:
                 raise MissingExtraError("judge", package)
-        self._queue = Queue(self._settings.max_concurrency)
-        self._begin()
+        if client is not None:
+            for name in ("api_key", "base_url"):
+                if given[name] is not None:
+                    raise InputError(f"{name} must be None beside client, which has its own")
+            from scorekit._claude.connection import check_client
+
+            check_client(client, batch=settings.batch)
+        self._settings = settings
+        self._queue = Queue(bounds.max_concurrency)
+        self._begin(Service(settings, client))
         renew_in_forks(self, ClaudeJudge._renew)
 
-    def _begin(self) -> None:
-        self._service = Service(self._settings)
-        self._identity: tuple[str | None, str] | None = None
+    def _begin(self, service: Service) -> None:
+        self._service = service
+        self._identity: tuple[dict[str, str], str] | None = None
         self._journal = Journal()  # of orders that were interrupted
         # A judge that is dropped without being closed must not leave its thread behind.
-        self._finalizer = weakref.finalize(self, self._service.stop)
+        self._finalizer = weakref.finalize(self, service.worker.stop)
         self._finalizer.atexit = False
 
     def _renew(self) -> None:
         """Leave thread and loop to the parent, which closing them here would disturb."""
         self._finalizer.detach()
         _abandoned.append(self._service)
-        self._begin()
-        if _abandoned[-1].is_closed:
-            self.close()
+        self._begin(self._service.fork())
 
     @property
     def identity(self) -> str:
@@ -154,30 +172,33 @@ class ClaudeJudge:
         Everything about the judge that can change a verdict, as JSON; never the key.
 
         Without *base_url* the address is the one of ``ANTHROPIC_BASE_URL``, or what the SDK finds
-        beside credentials on disk; the SDK is loaded only to look there.  Once a question has been
-        asked it stays the same.
+        beside credentials on disk; the SDK is loaded only to look there. A client of yours has its
+        own address and region. Headers that are no secret are part of it as a digest. Once a
+        question has been asked it stays the same.
         """
-        address = self._service.address()
-        if self._identity is None or self._identity[0] != address:
+        routes = self._service.routes()
+        if self._identity is None or self._identity[0] != routes:
             settings = self._settings
             text = json.dumps(
                 {
                     "judge": "claude",
-                    "base_url": address,
+                    "base_url": None,
+                    **routes,
                     "model": settings.model,
-                    "effort": settings.effort,
+                    "effort": settings.effort_sent,
+                    "structured_output": settings.structured_output,
                     "max_tokens": settings.max_tokens,
-                    "prompt": PROMPT_HASH,
+                    "prompt": PROMPT_VERSION,
                     "choices": CHOICE_SCORES,
                 }
             )
-            self._identity = address, text
+            self._identity = routes, text
         return self._identity[1]
 
     @property
     def usage(self) -> JudgeUsage:
         """What has been asked and paid since the judge was made, in this process."""
-        paid = self._service.budget
+        paid = self._service.asking.budget
         return JudgeUsage(
             n_calls=paid.n_calls,
             input_tokens=paid.tokens["input_tokens"],
@@ -208,13 +229,13 @@ class ClaudeJudge:
         """
         check_instance("request", request, JudgeRequest)
         try:
-            asked = self._service.submit(template_variables(request), caller.get())
+            asked = self._service.submit(variables_of(request), caller.get())
             return await asyncio.wrap_future(asked)
         except asyncio.CancelledError:
             task = asyncio.current_task()
             if task is not None and task.cancelling():
                 raise
-            raise closed() from None
+            raise self._service.worker.closed() from None
 
     @property
     def asks_together(self) -> bool:
@@ -272,9 +293,10 @@ class ClaudeJudge:
                 loop.call_soon_threadsafe(hear, n_done, n)
 
         async def work() -> list[Verdict | Exception]:
-            from scorekit._claude.batch import Batches
-
             try:
+                await self._service.load()
+                from scorekit._claude.batch import Batches
+
                 batches = Batches(self._service, self.identity, notes, tell)
                 return await batches.judge(items)
             except JudgeError as error:
@@ -284,7 +306,7 @@ class ClaudeJudge:
 
         ended = threading.Event()
         try:
-            answers = await asyncio.wrap_future(self._service.start(work))
+            answers = await asyncio.wrap_future(self._service.worker.start(work))
         except asyncio.CancelledError:
             await asyncio.to_thread(
                 ended.wait, CANCELLED_WITHIN_SECONDS
@@ -296,7 +318,7 @@ class ClaudeJudge:
 
     def close(self) -> None:
         """End the thread and its connections; what is under way fails as ``"closed"``."""
-        self._service.close()
+        self._service.worker.close()
 
     def __enter__(self) -> Self:
         """Return the judge."""
@@ -309,13 +331,16 @@ class ClaudeJudge:
     def __repr__(self) -> str:
         """Show what is asked, without key and address."""
         settings = self._settings
-        return f"{type(self).__name__}(model={settings.model!r}, effort={settings.effort!r})"
+        return f"{type(self).__name__}(model={settings.model!r}, effort={settings.effort_sent!r})"
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle the configuration, without the key."""
+        if self._service.has_given_client:
+            raise TypeError("a judge with client= cannot be pickled; make it where it is used")
         arguments = {
-            name: getattr(self._settings, name)
-            for name in attrs.fields_dict(Settings)
-            if name != "api_key"
+            name: getattr(holder, name)
+            for holder in (self._settings, self._settings.limits)
+            for name in attrs.fields_dict(type(holder))
+            if name not in {"api_key", "limits"}
         }
         return partial(type(self), **arguments), ()

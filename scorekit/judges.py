@@ -32,6 +32,7 @@ from scorekit._core.checks import (
 from scorekit._core.mappings import FrozenMapping, is_mapping
 from scorekit._core.progress import reporting
 from scorekit._core.text import key_of
+from scorekit._judge.asking import TIMEOUT_MESSAGE
 from scorekit._judge.journal import journal
 from scorekit._judge.ledger import Ledger, ledger
 from scorekit._judge.shelf import SCHEMA, Shelf
@@ -50,7 +51,6 @@ from scorekit.errors import InputError, JudgeError, refuse, shown
 from scorekit.records import Record
 
 METRIC = "query_correctness"
-TIMEOUT_MESSAGE = "LLM judge timeout"
 SCORES = (1.0, 0.5, 0.0)
 """What a judge may say: equivalent, partial, incorrect."""
 

@@ -31,8 +31,8 @@ from scorekit import (
     score_sql_case,
     score_sql_cases,
 )
-from scorekit._claude import batch, connection, pace
-from scorekit._judge import claims, journal
+from scorekit._claude import batch, connection
+from scorekit._judge import claims, journal, pace
 from scorekit._judge.shelf import Shelf
 from scorekit._judge.store import TextStore
 

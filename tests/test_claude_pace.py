@@ -15,9 +15,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmarks.generators.scenes import Asker, Service, VirtualTime, between, every, now, some
-from scorekit._claude import pace as pacing
-from scorekit._claude.pace import Pace, Passing, Question, pause
-from scorekit._claude.rate import LONGEST_WAIT_SECONDS, Rate
+from scorekit._judge import pace as pacing
+from scorekit._judge.pace import Pace, Passing, Question, pause
+from scorekit._judge.rate import LONGEST_WAIT_SECONDS, Rate
 from scorekit.errors import JudgeError
 
 T = TypeVar("T")

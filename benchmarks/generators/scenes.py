@@ -13,7 +13,7 @@ from random import Random
 
 import attrs
 
-from scorekit._claude.pace import Pace, Passing, Question, limited
+from scorekit._judge.pace import Pace, Passing, Question, limited
 from scorekit.errors import JudgeError
 
 BEGIN = 1000.0

@@ -24,14 +24,16 @@ import attrs
 import httpx2
 
 from scorekit._claude.connection import RESULTS
-from scorekit._claude.pace import Passing, Question, limited
-from scorekit._claude.prompt import Answer, is_object, template_variables
-from scorekit._claude.service import Refusal, highest_cost
+from scorekit._claude.messages import Answer, is_object
+from scorekit._claude.service import highest_cost
 from scorekit._core.text import key_of
+from scorekit._judge.asking import Refusal
 from scorekit._judge.journal import decoded
 from scorekit._judge.ledger import Ledger, ledger
+from scorekit._judge.pace import Passing, Question, limited
 from scorekit.errors import JudgeError, one_line
 from scorekit.judges import JudgeRequest, Verdict, parts_asked
+from scorekit.prompts import variables_of
 
 if TYPE_CHECKING:
     from scorekit._claude.service import Service
@@ -113,14 +115,14 @@ class Batches:
         self._identity = identity
         self._journal = journal
         self._progress = progress
-        client: Any = service.usable_client()
-        self._get = client.get
-        self._batches = client.messages.batches.with_raw_response
+        client = service.usable_connection().client
+        self._get: Callable[..., Any] = client.get
+        self._batches: Any = client.messages.batches.with_raw_response
         self._requests: dict[str, JudgeRequest] = {}
         self._asked: dict[str, _Asked] = {}
         self._kept: dict[str, Verdict] = {}
         self._max_questions = MAX_QUESTIONS
-        self._paid = Ledger(service.budget, ledger.get())
+        self._paid = Ledger(service.asking.budget, ledger.get())
         self._unsettled: dict[str, list[str]] = {}
         """Orders given here whose cost is not known yet: questions by the name of the note."""
         self._open: set[str] = set()
@@ -152,16 +154,24 @@ class Batches:
         return [self._kept.get(id_) or _outcome(tasks[id_]) for id_ in ids]
 
     async def _verdict(self, id_: str, request: JudgeRequest) -> Verdict:
-        variables = template_variables(request)
+        variables = variables_of(request)
         most = highest_cost(self._service.settings, variables) * PRICE_SHARE
         asked = self._asked[id_] = _Asked(asyncio.get_running_loop().create_future(), most)
 
-        async def complete(body: dict[str, Any]) -> Answer:
+        async def complete(body: dict[str, Any]) -> dict[str, Any]:
             asked.body = body
-            return await asked.answer
+            answer = await asked.answer
+            breaker = self._service.asking.breaker
+            try:
+                chat = answer.chat_completion(variables.values())
+            except JudgeError as error:
+                breaker.note_answer(id_, error)
+                raise
+            breaker.note_answer(id_)
+            return chat
 
         score, reasoning = await self._service.classify(variables, complete)
-        return asked.answer.result().verdict(score, reasoning)
+        return self._service.verdict(asked.answer.result(), score, reasoning)
 
     # Asking.
 
@@ -238,9 +248,9 @@ class Batches:
         size = 0
         for id_ in ids:
             asked = self._asked[id_]
-            if not self._service.budget.has_room(asked.most):
+            if not self._service.asking.budget.has_room(asked.most):
                 try:
-                    self._service.budget.check(asked.most)
+                    self._service.asking.budget.check(asked.most)
                 except JudgeError as error:
                     asked.give_up(error)
                 continue
@@ -367,9 +377,7 @@ class Batches:
         paid: dict[str, Paid] = {}
         for line in await self._lines(batch):
             self._take(line, paid)
-        if any(was_taken for _, _, was_taken in paid.values()):
-            self._service.breaker.note_answer()
-        else:
+        if not any(was_taken for _, _, was_taken in paid.values()):
             self._learn_refusals(paid)
         n_done = sum(asked.answer.done() for asked in self._asked.values())
         self._progress(n_done, len(self._asked))
@@ -380,7 +388,7 @@ class Batches:
         for id_ in ids:
             failure = self._asked[id_].failure
             if failure is not None and failure.kind == _LASTING:
-                breaker = self._service.breaker
+                breaker = self._service.asking.breaker
                 breaker.note_refusal(failure, _BAD_REQUEST, id_, is_own=True)
 
     def _take(self, line: Mapping[str, Any], paid: dict[str, Paid]) -> None:
@@ -436,7 +444,7 @@ class Batches:
                 return await self._called(call, **options)
             except Refusal as refusal:
                 now = loop.time()
-                ends_at = min(ends_at, now + self._service.settings.max_wait_seconds)
+                ends_at = min(ends_at, now + self._service.settings.limits.max_wait_seconds)
                 if refusal.status != _UNKNOWN or now >= ends_at:
                     raise
             await asyncio.sleep(min(pause, ends_at - now))
@@ -454,14 +462,15 @@ class Batches:
         async def send(_: Question) -> Any:
             try:
                 async with limited(CALL_SECONDS):
-                    return await service.exchange(call(), read)
+                    return await service.exchange(call, read)
             except TimeoutError as error:  # who accepts and never answers is away
                 late = JudgeError("connection", f"no answer within {CALL_SECONDS:g} s")
                 raise Passing(late, error) from error
 
         service = self._service
-        service.breaker.check()
-        found = await service.pace.ask_once(send, service.settings.max_wait_seconds, once=once)
+        service.asking.breaker.check()
+        longest = service.settings.limits.max_wait_seconds
+        found = await service.asking.pace.ask_once(send, longest, once=once)
         return found if read is _lines or is_object(found) else {}
 
     async def _cancel(self) -> None:
@@ -469,7 +478,8 @@ class Batches:
         for batch in self._open:
             with contextlib.suppress(Exception):
                 async with asyncio.timeout(CANCEL_SECONDS):
-                    await self._batches.cancel(batch)
+                    cancel = partial(self._batches.cancel, batch)
+                    await self._service.connection().called(cancel)
 
 
 def _id_of(identity: str, request: JudgeRequest) -> str:

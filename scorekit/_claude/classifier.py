@@ -9,8 +9,9 @@ from typing import Any
 
 import anthropic
 
-from scorekit._claude.prompt import CHOICE_SCORES, TEMPLATE, Answer, messages_request
+from scorekit._claude.messages import messages_request
 from scorekit._claude.settings import Settings
+from scorekit._judge.prompt import CHOICE_SCORES, TEMPLATE
 from scorekit.judges import METRIC
 
 _llm: Any = import_module("autoevals.llm")  # they ship no types
@@ -28,16 +29,17 @@ class _Client(_oai.LLMClient):  # type: ignore[misc]  # an untyped base
 async def classified(
     settings: Settings,
     variables: dict[str, str],
-    complete: Callable[[dict[str, Any]], Awaitable[Answer]],
+    complete: Callable[[dict[str, Any]], Awaitable[dict[str, Any]]],
 ) -> tuple[float, str]:
     """
-    Return score and reasoning on a pair; *complete* answers a Messages request.
+    Return score and reasoning on a pair; *complete* answers a Messages request as a chat does.
 
     Refusals for load do not leave *complete*, so that AutoEvals' own hundred retries never begin.
     """
 
     async def completion(**call: Any) -> dict[str, Any]:
-        return (await complete(messages_request(call, settings.effort))).chat_completion()
+        effort, is_structured = settings.effort_sent, settings.structured_output
+        return await complete(messages_request(call, effort=effort, is_structured=is_structured))
 
     client = _Client(openai=None, complete=completion, RateLimitError=anthropic.RateLimitError)
     options = {"model": settings.model, "max_tokens": settings.max_tokens, "client": client}

@@ -1,46 +1,36 @@
-"""One thread with one event loop that asks Claude: deadline, retries, breaker and budget."""
+"""What stands behind a judge in one process: the client, what it says, and the keys it sends."""
 
 from __future__ import annotations
 
-import asyncio
+import base64
+import contextlib
 import json
 import logging
 import os
 import re
-import sys
 import threading
-from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from concurrent.futures import Future
-from importlib import import_module
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, cast
+from urllib.parse import quote
 
-from scorekit._claude.limits import Breaker, Budget
-from scorekit._claude.pace import Pace, Passing, Question, limited
-from scorekit._claude.prompt import (
-    SERVER_ERROR,
-    TEMPLATE,
-    Answer,
-    asked_to_wait,
-    error_in,
-    error_kind,
-)
+from scorekit._claude.loading import load
+from scorekit._claude.messages import Answer, asked_to_wait, error_in, error_kind
 from scorekit._claude.settings import Settings, check_key
 from scorekit._core.progress import say_waiting
-from scorekit._judge.ledger import Ledger, ledger
+from scorekit._judge.asking import SERVER_ERROR, Asking, Refusal, Reply
+from scorekit._judge.pace import Passing
+from scorekit._judge.prompt import FIRST_CHARACTERS, SYSTEM, TEMPLATE
 from scorekit._judge.waiting import Caller
+from scorekit._judge.worker import Worker
 from scorekit.errors import JudgeError, one_line
-from scorekit.judges import TIMEOUT_MESSAGE, Verdict
+from scorekit.judges import Verdict
 from scorekit.prices import token_cost
 
 if TYPE_CHECKING:
-    import anthropic
-
-T = TypeVar("T")
+    from scorekit._claude.connection import Connection
 
 _log = logging.getLogger(__name__)
-
-CLOSE_SECONDS = 5.0
-"""How long closing waits for the thread."""
 
 TOKENS_AROUND = 2000
 """Upper bound on what the service adds to a prompt, for instance the schema of the answer."""
@@ -49,8 +39,10 @@ DEFAULT_ADDRESS = "https://api.anthropic.com"
 """The address of the SDK unless another one is given or found."""
 
 _UNAUTHORIZED = 401
-_SECRET = re.compile("key|token|secret|auth|password|cookie", re.IGNORECASE)
-"""Names of headers that hold a key; some come from ``ANTHROPIC_CUSTOM_HEADERS``."""
+_NOT_FOUND = 404
+_BAD_REQUEST = 400
+
+_FORKED = "a judge with a client of yours cannot be used after a fork; make it where it is used"
 
 _UNPRINTABLE = re.compile("[^!-~]+")
 LONG = 8
@@ -58,226 +50,163 @@ LONG = 8
 
 _SCHEME = re.compile("(?:bearer|basic) +", re.IGNORECASE)
 
-_PASSING = {408, 409}
-_BUSY = {429, 529}
-_UNAVAILABLE = 503
-
-
-class Refusal(Passing):
-    """What the service, or something before it, answered in place of a message."""
-
-    def __init__(self, failure: JudgeError, status: int, headers: Mapping[str, str]) -> None:
-        super().__init__(failure, sys.exception())
-        self.failure: JudgeError
-        self.wait = asked_to_wait(headers)
-        self.status = status
-        self.is_busy = status in _BUSY or (status == _UNAVAILABLE and "retry-after" in headers)
-        self.is_passing = status >= SERVER_ERROR or status in _PASSING or self.is_busy
-        self.is_own = True
-        """Whether the service gave the type of the error, and not a firewall in between."""
-
 
 class Service:
     """
-    What stands behind a judge in one process.
+    The service that a judge asks, by a client that is found or the caller's.
 
-    The thread is started by the first question, and everything but `submit`, `client` and the
-    closing happens in its event loop.
+    Everything but `submit`, `address` and the closing happens in the event loop of the worker.
     """
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, client: Any = None) -> None:
         self.settings = settings
-        self.breaker = Breaker(settings.max_concurrency)
-        self.pace = Pace(
-            max_concurrency=settings.max_concurrency,
-            per_minute=settings.requests_per_minute,
-            max_wait_seconds=settings.max_wait_seconds,
-            timeout_seconds=settings.timeout_seconds,
-            on_change=_tell,
-        )
-        self.budget = Budget(settings.max_calls, settings.max_cost_usd)
+        self.asking = Asking(settings.limits, _tell)
+        self.worker = Worker("scorekit-claude", self._end)
+        self._given = client
         self._lock = threading.Lock()
-        self._client: anthropic.AsyncAnthropic | None = None
-        self._loop: asyncio.AbstractEventLoop | None = None
-        self._thread: threading.Thread | None = None
-        self._stop = asyncio.Event()
-        self._closed = False
+        self._connection: Connection | None = None
         self._secrets: set[str] = set()
-        self._answered: tuple[dict[str, Any], float] = {}, 0.0
-        """What a check asks, and what it costs at most."""
+        self._hidden: list[str] = []
+        """All forms of the keys, the longest first."""
 
-    def client(self) -> anthropic.AsyncAnthropic:
-        """Return the SDK's client, which looks for a key and an address if it is given none."""
-        if self._client is not None:  # without the lock, for which questions would queue
-            return self._client
+    # The client.
+
+    @property
+    def has_given_client(self) -> bool:
+        """Whether the client is the caller's."""
+        return self._given is not None
+
+    def connection(self) -> Connection:
+        """Return the client, which looks for a key and an address if it is given none."""
+        if self._connection is not None:  # without the lock, for which questions would queue
+            return self._connection
         with self._lock:
-            if self._client is None:
-                client = self._new_client()
-                check_key("ANTHROPIC_API_KEY", client.api_key or None)
-                check_key("ANTHROPIC_AUTH_TOKEN", client.auth_token or None)
-                self._client = client
-            return self._client
+            if self._connection is None:
+                self._connection = self._connected()
+            return self._connection
 
-    def _new_client(self) -> anthropic.AsyncAnthropic:
-        from scorekit._claude.connection import new_client
+    def _connected(self) -> Connection:
+        from scorekit._claude.connection import Connection
 
-        client = new_client(self.settings.api_key, self.settings.base_url)
+        seconds = self.settings.limits.timeout_seconds
+        if self._given is not None:
+            connection = Connection(self._given, seconds, is_own=False)
+        else:
+            client = self._own_client()
+            check_key("ANTHROPIC_API_KEY", client.api_key or None)
+            check_key("ANTHROPIC_AUTH_TOKEN", client.auth_token or None)
+            connection = Connection(client, seconds, is_own=True)
+        for secret in connection.secrets():
+            self._learn_secret(secret)
+        return connection
+
+    def _own_client(self) -> Any:
+        from scorekit._claude.connection import own_client
+
+        client = own_client(self.settings.api_key, self.settings.base_url)
         client.base_url = _without_version(str(client.base_url))
         return client
 
-    def address(self) -> str | None:
-        """
-        Return the address that is asked, or before the first question the one that would be.
+    async def load(self) -> None:
+        """Be ready to ask; what is wrong with the client comes out when it is used."""
 
-        The SDK is loaded only where it would look for credentials on disk, which may name one. It
-        makes no client to stay: the key may be set later.
+        def connect() -> None:
+            with contextlib.suppress(Exception):
+                self.connection()
+
+        if self._connection is None:
+            await load(connect)
+
+    def usable_connection(self) -> Connection:
+        """Return the client, or raise where a judge cannot use it."""
+        self.asking.breaker.check()
+        try:
+            connection = self.connection()
+        except Exception as error:
+            raise self._unusable(f"the client cannot be used: {error}") from error
+        if connection.is_closed:
+            raise JudgeError("closed", "the client is closed; make a new judge with an open one")
+        if connection.is_own and not _has_key(connection.client):
+            raise self._unusable("there is no API key: set ANTHROPIC_API_KEY or pass api_key")
+        return connection
+
+    def _unusable(self, message: str) -> JudgeError:
+        failure = JudgeError("authentication_error", one_line(message))
+        self.asking.breaker.note_refusal(failure, _UNAUTHORIZED, "", is_own=True)
+        return failure
+
+    def routes(self) -> dict[str, str]:
+        """
+        Return where questions go: the address, the region, and a digest of headers.
+
+        The SDK is loaded only where it would look for credentials on disk, which may name an
+        address, or where headers are given. It makes no client to stay: a key may be set later.
         """
         url = self.settings.base_url
-        if url is None and self._client is None:
-            url = os.environ.get("ANTHROPIC_BASE_URL")
+        client: Any = self._given or (self._connection and self._connection.client)
+        has_headers = bool(os.environ.get("ANTHROPIC_CUSTOM_HEADERS"))
+        if client is None and not has_headers:
+            if url is None:
+                url = os.environ.get("ANTHROPIC_BASE_URL")
             variables = ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN")
             keys = (self.settings.api_key, *map(os.environ.get, variables))
             if url is None and any(keys):
                 url = DEFAULT_ADDRESS
-        if url is None:
-            try:
-                url = str((self._client or self._new_client()).base_url)
-            except Exception:  # noqa: BLE001 - credentials that cannot be read; asking will say so
-                return None
-        return re.sub("//[^/]*@", "//", _without_version(url))  # without user and password
+            if url is not None:
+                return {"base_url": _bare_address(_without_version(url))}
+        try:
+            from scorekit._claude.connection import what_routes
+
+            client = client or self._own_client()
+            address = str(client.base_url)
+            more = dict(what_routes(client))
+        except Exception:  # noqa: BLE001 - credentials that cannot be read; asking will say so
+            return {}
+        if not self.has_given_client:
+            address = _without_version(address)
+        return {"base_url": _bare_address(address), **more}
+
+    # Asking.
 
     def submit(self, variables: dict[str, str], who: Caller | None) -> Future[Verdict]:
         """Start asking what the template is filled with, from any thread."""
-        return self.start(lambda: self._ask(variables, who))
-
-    def start(self, work: Callable[[], Coroutine[Any, Any, T]]) -> Future[T]:
-        """Start *work* in the event loop, from any thread."""
-        with self._lock:
-            if self._closed:
-                raise closed()
-            if self._loop is None:
-                self._loop, self._thread = self._started()
-            return asyncio.run_coroutine_threadsafe(work(), self._loop)
-
-    def _started(self) -> tuple[asyncio.AbstractEventLoop, threading.Thread]:
-        loop = asyncio.new_event_loop()
-        thread = threading.Thread(
-            target=_run, args=(loop, self), name="scorekit-claude", daemon=True
-        )
-        try:
-            thread.start()
-        except RuntimeError as error:  # there are too many; later there may be fewer
-            loop.close()
-            raise JudgeError("no_thread", str(error)) from error
-        return loop, thread
-
-    @property
-    def is_closed(self) -> bool:
-        """Whether nobody can ask any more."""
-        return self._closed
-
-    def stop(self) -> None:
-        """Let the thread end; what is under way is cancelled."""
-        with self._lock:
-            if not self._closed and self._loop is not None:
-                self._loop.call_soon_threadsafe(self._stop.set)
-            self._closed = True
-
-    def close(self) -> None:
-        """Stop, and wait until the thread has ended."""
-        self.stop()
-        if self._thread is not None:
-            self._thread.join(CLOSE_SECONDS)
-
-    async def serve(self) -> None:
-        """Run until stopped, then leave no task and no connection behind."""
-        await self._stop.wait()
-        tasks = asyncio.all_tasks() - {asyncio.current_task()}
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
-        if self._client is not None:
-            await self._client.close()
+        return self.worker.start(lambda: self._ask(variables, who))
 
     async def _ask(self, variables: dict[str, str], who: Caller | None) -> Verdict:
         answers: list[Answer] = []
-        paid = Ledger(self.budget, ledger.get())
         most = highest_cost(self.settings, variables)
-        seconds = self.settings.timeout_seconds
-        seconds = seconds if who is None else min(who.timeout_seconds, seconds)
 
-        async def complete(body: dict[str, Any]) -> Answer:
-            async def send(question: Question) -> Answer:
-                if who is not None and who.has_left:
-                    raise asyncio.CancelledError
-                asked = self._answered if question.is_check else (body, most)
-                answer = await self._call(question, *asked, variables["tag"], seconds, paid)
-                self._answered, question.is_model = asked, True
-                return answer
+        async def send(body: dict[str, Any]) -> Reply[dict[str, Any]]:
+            answer, chat = await self._answered(body, variables)
+            answers[:] = [answer]
+            return Reply(chat, answer.cost_usd, answer.usage)
 
-            answers.append(await self.pace.ask(question, send))
-            return answers[0]
-
+        await self.load()  # before the time runs
         try:
-            self._check(most)
-            async with self.pace.turn(seconds, self.settings.max_retries) as question:
-                self._check(most)  # of a thousand prompts, only the next ones are written
+            async with self.asking.turn(variables["tag"], most, who) as turn:
+
+                async def complete(body: dict[str, Any]) -> dict[str, Any]:
+                    self.usable_connection()
+                    return await turn.ask(body, send)
+
                 score, reasoning = await self.classify(variables, complete)
         except Exception as error:
-            if isinstance(error, JudgeError) and error.cost_usd is None:
-                error.cost_usd = paid.cost_usd
             raise error from None  # its own words are clean, those of its causes may hold the key
-        return answers[0].verdict(score, reasoning)
+        return self.verdict(answers[0], score, reasoning)
 
-    def _check(self, most: float) -> None:
-        self.breaker.check()
-        self.budget.check(most)
-
-    async def _call(  # noqa: PLR0917 - all that one call needs
-        self,
-        question: Question,
-        request: dict[str, Any],
-        most: float,
-        pair: str,
-        seconds: float,
-        paid: Ledger,
-    ) -> Answer:
-        client = self.usable_client()
-        create = cast("Callable[..., Any]", client.messages.with_raw_response.create)
-        await self.budget.room(most)
-        paid.begin(most)
-        question.is_sent = True
-        cost: float | None = None  # unknown
-        usage: Mapping[str, int] | None = None
-        was_taken = True
-        left = self.pace.seconds_for(question, seconds)
-        try:
-            async with limited(left):
-                body = await self.exchange(create(**request))
-            answer = Answer.read(body, self.settings.price)
-            cost, usage = answer.cost_usd, answer.usage
-        except TimeoutError as error:
-            message = f"{TIMEOUT_MESSAGE}: no verdict within {seconds:g} s"
-            raise Passing(TimeoutError(message), error) from None
-        except Refusal as refusal:
-            cost, was_taken = 0.0, not refusal.is_passing
-            if refusal.is_passing:
-                raise
-            raise self.learned(refusal, pair) from refusal.cause
-        except Passing as passing:
-            if not passing.was_sent:
-                cost, was_taken = 0.0, False
-            raise
-        finally:
-            paid.end(cost, usage, was_taken=was_taken, most=most)
-        self.breaker.note_answer()
-        return answer
+    async def _answered(
+        self, body: dict[str, Any], variables: Mapping[str, str]
+    ) -> tuple[Answer, dict[str, Any]]:
+        connection = self.usable_connection()
+        create = cast("Callable[..., Any]", connection.client.messages.with_raw_response.create)
+        message = await self.exchange(lambda: create(**body))
+        answer = Answer.read(message, self.settings.price)
+        return answer, answer.chat_completion(variables.values())
 
     async def classify(
-        self, variables: dict[str, str], complete: Callable[..., Awaitable[Answer]]
+        self, variables: dict[str, str], complete: Callable[..., Awaitable[dict[str, Any]]]
     ) -> tuple[float, str]:
         """Let AutoEvals ask, by *complete*, and read the answer: score and reasoning."""
-        import_module("anthropic")  # what is not installed well is no matter of credentials
         from scorekit._claude.classifier import classified
 
         try:
@@ -287,23 +216,16 @@ class Service:
             raise JudgeError(error.kind, words, error.usage, error.cost_usd) from None
         return score, self.hide(reasoning)
 
-    def usable_client(self) -> anthropic.AsyncAnthropic:
-        """Return the client, or raise where a judge cannot use it."""
-        self.breaker.check()
-        try:
-            client = self.client()
-        except Exception as error:
-            raise self._unusable(f"the client cannot be used: {error}") from error
-        if not _has_key(client):
-            raise self._unusable("there is no API key: set ANTHROPIC_API_KEY or pass api_key")
-        return client
+    def verdict(self, answer: Answer, score: float, reasoning: str) -> Verdict:
+        """Return a verdict in which no key stands."""
+        model = self.settings.model
+        return answer.verdict(
+            score, reasoning, lambda text: text if text == model else self.hide(text)
+        )
 
-    def _unusable(self, message: str) -> JudgeError:
-        failure = JudgeError("authentication_error", one_line(message))
-        self.breaker.note_refusal(failure, _UNAUTHORIZED, "", is_own=True)
-        return failure
-
-    async def exchange(self, call: Awaitable[Any], read: Callable[[str], Any] = json.loads) -> Any:
+    async def exchange(
+        self, call: Callable[[], Any], read: Callable[[str], Any] = json.loads
+    ) -> Any:
         """
         Return what *read* makes of the body that a call of the SDK brings, as a raw response.
 
@@ -316,8 +238,10 @@ class Service:
 
         from scorekit._claude.connection import NotConnected, UnreadError
 
+        connection = self.connection()
+        response: Any = None
         try:
-            raw = await call
+            raw = await connection.called(call)
             # The SDK's own reading takes any text for a message, so the body is read here.
             response = getattr(raw, "http_response", raw)
             self._learn_key(response.request.headers)
@@ -327,53 +251,121 @@ class Service:
         except anthropic.APIConnectionError as error:
             self._learn_key(error.request.headers)
             cause = self.hide(repr(error.__cause__ or error))
-            passing = Passing(
-                JudgeError("connection", one_line(f"connection failed: {cause}")), error
-            )
-            passing.was_sent = not isinstance(error.__cause__, NotConnected)
+            words = f"connection to {connection.about(error.request.url)} failed: {cause}"
+            passing = Passing(JudgeError("connection", one_line(words)), error)
+            if isinstance(error.__cause__, NotConnected):
+                passing.was_sent = passing.was_taken = False
+                passing.cost_usd = 0.0
             raise passing from error
         except UnreadError as error:
-            raise JudgeError("invalid_response", str(error)) from error
+            raise JudgeError("invalid_response", self.hide(str(error))) from error
         except (ValueError, RecursionError) as error:
-            message = f"the service did not answer with JSON: {one_line(str(error))}"
-            raise JudgeError("invalid_response", message) from error
+            if response is None:
+                raise self._not_called(error) from error
+            type_ = response.headers.get("content-type", "no content-type")
+            first = repr(response.text[:FIRST_CHARACTERS])
+            message = f"the service did not answer with JSON ({type_}): {first}"
+            raise JudgeError("invalid_response", one_line(self.hide(message))) from error
         except anthropic.AnthropicError as error:  # credentials that cannot be read
-            raise self._unusable(f"the client cannot be used: {error}") from error
+            raise self._unusable(f"the client cannot be used: {self.hide(str(error))}") from error
+        except Exception as error:
+            raise self._not_called(error) from error
         found = error_in(body)
         if found is not None:
             raise self._refusal(response, found[0], body)
         return body
 
+    def _not_called(self, error: Exception) -> Refusal:
+        """Return why no call was made, such as credentials of a cloud that it does not find."""
+        cause = self.hide(f"{type(error).__name__}: {error}")
+        failure = JudgeError("authentication_error", one_line(f"the client failed: {cause}"))
+        refusal = Refusal(failure, _UNAUTHORIZED, wait=None, asks_to_wait=False)
+        refusal.is_own = False
+        return refusal
+
     def _refusal(self, response: Any, status: int, body: object) -> Refusal:
         """Return what an error says; only the service's own words say something of the key."""
+        from scorekit._claude.connection import shown_url
+
         self._learn_key(response.request.headers)
         stated = error_in(body)
         _, type_, text = (status, None, response.text) if stated is None else stated
         kind = f"http_{status}" if stated is None and status < SERVER_ERROR else None
-        words = one_line(f"HTTP {status}: {self.hide(text)}")
+        where = f" from {shown_url(response.request.url)}" if status == _NOT_FOUND else ""
+        words = one_line(f"HTTP {status}{where}: {self.hide(text)}")
+        if status == _BAD_REQUEST and self.settings.structured_output:
+            words += self._hint()
         failure = JudgeError(kind or error_kind(status, type_), words)
-        refusal = Refusal(failure, status, response.headers)
+        wait, asks_to_wait = asked_to_wait(response.headers), "retry-after" in response.headers
+        refusal = Refusal(failure, status, wait=wait, asks_to_wait=asks_to_wait)
         refusal.is_own = stated is not None
         return refusal
+
+    def _hint(self) -> str:
+        """Return what may help where requests are refused and none has been answered yet."""
+        if self.asking.breaker.was_read:
+            return ""
+        remedy = "structured_output=False"
+        remedy = remedy if self.settings.effort is None else f"effort=None, or {remedy}"
+        return f" (if it refuses output_config: {remedy})"
 
     def learned(self, refusal: Refusal, pair: str = "") -> JudgeError:
         """Return what a lasting refusal means for the pair that was asked about."""
         failure, is_own = refusal.failure, refusal.is_own
-        self.breaker.note_refusal(failure, refusal.status, pair, is_own=is_own)
+        self.asking.breaker.note_refusal(failure, refusal.status, pair, is_own=is_own)
         return failure
+
+    # Keys.
 
     def _learn_key(self, headers: Mapping[str, str]) -> None:
         """Remember the key that was sent: a gateway may echo it."""
+        from scorekit._claude.connection import SECRET
+
         for name, value in headers.items():
-            if _SECRET.search(name) and value:
-                pieces = (piece for piece in _UNPRINTABLE.split(value) if len(piece) >= LONG)
-                self._secrets |= {value, _SCHEME.sub("", value), *pieces}
+            if SECRET.search(name) and value:
+                self._learn_secret(value)
+
+    def _learn_secret(self, secret: str) -> None:
+        if secret not in self._secrets:
+            self._secrets.add(secret)
+            self._hidden = sorted({*self._hidden, *_forms(secret)}, key=len, reverse=True)
 
     def hide(self, text: str) -> str:
-        """Return *text* without the key."""
-        for secret in sorted(self._secrets, key=len, reverse=True):
+        """Return *text* without the key, in any form that it may have there."""
+        for secret in self._hidden:
             text = text.replace(secret, "***")
         return text
+
+    # The end.
+
+    def fork(self) -> Service:
+        """Return a service for a child process, which cannot use the caller's client."""
+        child = Service(self.settings, self._given)
+        if self._given is not None:
+            child.worker.why_closed = _FORKED
+            child.worker.stop()
+        elif self.worker.is_closed:
+            child.worker.stop()
+        return child
+
+    async def _end(self) -> None:
+        if self._connection is not None:
+            await self._connection.close()
+
+
+def _forms(secret: str) -> Iterator[str]:
+    """Yield a key, its pieces, and what it becomes in an address or in base64."""
+    bare = _SCHEME.sub("", secret)
+    pieces = [piece for piece in _UNPRINTABLE.split(secret) if len(piece) >= LONG]
+    yield from (secret, bare, *pieces)
+    if len(bare) < LONG:
+        return
+    yield quote(bare, safe="")
+    yield quote(secret, safe="")
+    for n in range(3):  # of what stands before it in the encoded text, only the length counts
+        encoded = base64.b64encode(b"\0" * n + bare.encode())[n + (n > 0) : -4].decode()
+        yield encoded
+        yield encoded.translate(str.maketrans("+/", "-_"))
 
 
 def _tell(failure: Passing | None) -> None:
@@ -390,26 +382,21 @@ def _without_version(url: str) -> str:
     return url.rstrip("/").removesuffix("/v1").rstrip("/")
 
 
-def closed() -> JudgeError:
-    """Return what asking a closed judge gives."""
-    return JudgeError("closed", "the judge is closed; make a new one")
-
-
-def _run(loop: asyncio.AbstractEventLoop, service: Service) -> None:
-    with asyncio.Runner(loop_factory=lambda: loop) as runner:
-        runner.run(service.serve())
+def _bare_address(url: str) -> str:
+    """Return an address without user and password."""
+    return re.sub("//[^/]*@", "//", url)
 
 
 def highest_cost(settings: Settings, variables: Mapping[str, str]) -> float:
     """Return what one call can cost at most, 0.0 where money is not limited."""
-    if settings.max_cost_usd is None:
+    if settings.limits.max_cost_usd is None:
         return 0.0
     text = sum(len(value.encode()) for value in variables.values())
-    n_in = len(TEMPLATE) + text + TOKENS_AROUND  # a token is at least one byte
+    n_in = len(SYSTEM + TEMPLATE) + text + TOKENS_AROUND  # a token is at least one byte
     assert settings.price is not None  # noqa: S101 - the judge has refused a limit without a price
     return token_cost(input_tokens=n_in, output_tokens=settings.max_tokens, price=settings.price)
 
 
-def _has_key(client: anthropic.AsyncAnthropic) -> bool:
+def _has_key(client: Any) -> bool:
     headers = {name.lower() for name in client.default_headers}
     return client.credentials is not None or not headers.isdisjoint({"authorization", "x-api-key"})

@@ -1,7 +1,7 @@
 """
-Around any judge: one call at a time for a question, answers that are kept, what asking costs.
+Around any judge: what is asked, how fast and how often, at which cost, and what is kept of it.
 
 In go a key and a function that asks.  Out comes the answer, from memory, from disk or asked.
 
-Read `shelf.py` first, then `claims.py`.
+Read `asking.py` and `pace.py` for asking, `shelf.py` and `claims.py` for keeping.
 """

@@ -86,6 +86,7 @@ CALLS: dict[str, dict[str, Any]] = {
     "judge_agreement": {"judge_scores": [0.0, 1.0, 1.0, 0.5],
         "human_scores": [0.0, 1.0, 0.5, 0.5]},
     "judge_from_function": {"function": lambda _: 1.0, "identity": "x"},
+    "judge_prompt": {"request": scorekit.JudgeRequest(**SQL)},
     "letter_grade": {"score": 0.9},
     "majority_at_k": {"answers": ["a", "b", "a"], "correct": "a"},
     "map_scores": {"function": abs, "items": [1, 2]},
@@ -127,6 +128,7 @@ CALLS: dict[str, dict[str, Any]] = {
     "tool_call_accuracy": {"generated": [("f", {})], "expected": [("f", {})]},
     "unpaired_difference": {"baseline": SCORES, "current": SCORES[::-1]},
     "validation_accuracy": {"is_valid": True, "should_pass": True},
+    "verdict_from_text": {"text": '{"choice": "partial"}'},
     "variance_components": {"scores": {"a": [1, 0], "b": [1, 1]}},
     # records that users make
     "CodeSample": {"case_id": "a", "model": "m", "compiled": True, "passed": 1, "failed": 0},

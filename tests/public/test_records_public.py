@@ -84,6 +84,7 @@ MADE: list[scorekit.Record] = [
     VERDICT,
     scorekit.CachedJudge(JUDGE).stats,
     scorekit.ClaudeJudge(api_key="k").usage,
+    scorekit.judge_prompt(scorekit.JudgeRequest(generated=HOSTILE, expected=HOSTILE)),
     scorekit.JudgeRequest(generated=HOSTILE, expected=HOSTILE, schema=HOSTILE),
     SQL_REPORT,
     *SQL_REPORT.cases,

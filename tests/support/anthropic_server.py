@@ -320,7 +320,7 @@ class _Replies:
             "id": "msg_1",
             "type": "message",
             "role": "assistant",
-            "model": self.request["model"],
+            "model": self.request.get("model", "in the path"),
             "content": content,
             "stop_reason": stop,
             "stop_sequence": None,
@@ -351,6 +351,15 @@ class _Replies:
 
     def firewall(self, status: str = "403") -> None:
         self.send(int(status), b"<html>blocked: 1=1</html>", content_type="text/html")
+
+    def echo_model(self, model: str) -> None:
+        self.partly(model=model)
+
+    def echo_id(self, id_: str) -> None:
+        self.partly(id=id_)
+
+    def text_of(self, words: str) -> None:
+        self.message([text(words)])
 
     def redirect(self, where: str) -> None:
         self.send(307, b"", location=where)
@@ -423,6 +432,12 @@ class _Replies:
         message, [text('```json\n{"reasons": "f", "choice": "partial"}\n```\n')]
     )
     two_choices = partialmethod(message, [text('{"choice": "equivalent", "choice": "incorrect"}')])
+    in_prose = partialmethod(
+        message, [text('No filter.\n```json\n{"reasons": "f", "choice": "partial"}\n```\nSo.')]
+    )
+    tool_use = partialmethod(
+        message, [{"type": "tool_use", "id": "t", "name": "verdict", "input": {}}], "tool_use"
+    )
     text_only = partialmethod(message, [text("They are equivalent.")])
     not_an_object = partialmethod(message, [text('"equivalent"')])
     odd_blocks = partialmethod(message, ["equivalent", None, text(5)])

@@ -12,7 +12,7 @@ from typing import Any, Final, TypeVar
 
 import attrs
 
-from scorekit._claude.rate import Rate
+from scorekit._judge.rate import Rate
 from scorekit.errors import JudgeError
 
 T = TypeVar("T")
@@ -66,7 +66,11 @@ class Passing(Exception):  # noqa: N818 - never leaves this package
     wait: float | None = None
     """Seconds that the service asks to wait."""
     was_sent = True
-    """Whether the service may have seen the request, and charge for it."""
+    """Whether the service may have seen the request."""
+    cost_usd: float | None = None
+    """What the call cost; None if that is not known."""
+    was_taken = True
+    """Whether the service has, or may have, taken the request."""
 
     def __init__(self, failure: JudgeError | TimeoutError, cause: BaseException | None) -> None:
         super().__init__(failure)

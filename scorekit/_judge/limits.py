@@ -1,10 +1,10 @@
-"""When a judge makes no more calls: after refusals that concern all of them, or by its budget."""
+"""When a judge makes no more calls: after failures that concern all of them, or by its budget."""
 
 from __future__ import annotations
 
-import asyncio
 import math
 from collections.abc import Mapping, Sequence
+from typing import Final
 
 from scorekit._judge.ledger import Ledger
 from scorekit.errors import JudgeError
@@ -16,6 +16,12 @@ _COUNTS = {401, 402, 403, 404}
 """Refusals that stand for all where many pairs meet them; 401 and 402 of something in between."""
 
 _BAD_REQUEST = 400
+
+UNREAD_PAIRS: Final = 30
+"""Pairs, at least, that are asked about in vain before a judge of which nothing was read ends."""
+
+UNREAD_SHARE: Final = 3
+"""The same as a multiple of how many are asked about at once."""
 
 
 class Breaker:
@@ -31,6 +37,11 @@ class Breaker:
         self._broken: JudgeError | None = None
         self._pairs: dict[str | None, set[str]] = {}
         """Who met what since the last answer: by the message of a bad request, else None."""
+        self._most_unread = max(UNREAD_PAIRS, UNREAD_SHARE * n_at_once)
+        self._unread: set[str] = set()
+        """The pairs whose answers could not be read, while none could be."""
+        self.was_read = False
+        """Whether an answer has ever been read."""
 
     def check(self) -> None:
         """Raise where an earlier answer showed that asking is useless."""
@@ -51,9 +62,20 @@ class Breaker:
             if len(pairs) > self._n_at_once:
                 self._broken = error
 
-    def note_answer(self) -> None:
-        """Remember an answer, whatever it says: the configuration is one that works."""
+    def note_answer(self, pair: str, unread: JudgeError | None = None) -> None:
+        """Remember an answer: the configuration works; *unread* says why it was of no use."""
         self._pairs.clear()
+        if unread is None:
+            self.was_read = True
+        elif not self.was_read:
+            self._unread.add(pair)
+            if len(self._unread) >= self._most_unread and self._broken is None:
+                text = f"{len(self._unread)} pairs were paid for, and no answer could be read"
+                self._broken = JudgeError(unread.kind, f"{text}; the last: {unread.message}")
+
+    def has_room(self, n_under_way: int) -> bool:
+        """Return whether one more call, beside so many, can be paid for in vain."""
+        return self.was_read or len(self._unread) + n_under_way < self._most_unread
 
 
 class Budget(Ledger):
@@ -69,13 +91,11 @@ class Budget(Ledger):
         self._max_cost = math.inf if max_cost_usd is None else max_cost_usd
         self._spent = self._assumed = 0.0
         self._reserved: list[float] = []
-        self._settled = asyncio.Event()
 
-    async def room(self, most: float) -> None:
-        """Wait until it is known whether a call of at most this cost fits."""
-        while not self.has_room(most):
-            self.check(most)
-            await self._settled.wait()
+    @property
+    def n_under_way(self) -> int:
+        """Return how many calls have begun and not ended."""
+        return len(self._reserved)
 
     def has_room(self, most: float) -> bool:
         """Return whether a call fits beside all that are under way."""
@@ -114,5 +134,3 @@ class Budget(Ledger):
         self._reserved.remove(most)
         self._spent += most if cost_usd is None else cost_usd
         self._assumed += most if cost_usd is None else 0.0
-        self._settled.set()
-        self._settled = asyncio.Event()

@@ -1,0 +1,35 @@
+"""Loading the SDK: three seconds of work that are nobody's time limit."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import threading
+from collections.abc import Callable
+from importlib import import_module
+
+from scorekit._judge.waiting import in_thread
+
+_PACKAGES = ("anthropic", "scorekit._claude.connection", "scorekit._claude.classifier")
+
+_loading = threading.RLock()
+
+if hasattr(os, "register_at_fork"):
+    # A child would wait for ever for a module that a thread of its parent was loading.
+    os.register_at_fork(
+        before=_loading.acquire,
+        after_in_parent=_loading.release,
+        after_in_child=_loading.release,
+    )
+
+
+async def load(more: Callable[[], object]) -> None:
+    """Load what a judge needs to ask, and do *more*, without blocking the event loop."""
+
+    def work() -> None:
+        with _loading:
+            for package in _PACKAGES:
+                import_module(package)
+            more()
+
+    await asyncio.wrap_future(in_thread(work))
