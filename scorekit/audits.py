@@ -11,10 +11,10 @@ from scorekit._core.checks import check_text
 from scorekit._core.mappings import FrozenMapping
 from scorekit._sheet.model import Part, Section, Sheet, line_of
 from scorekit._sql.audit import N_DATABASES, Found, Kind, audit, does_not_run
+from scorekit._sql.meaning.columns import known_schema, lacking_names
 from scorekit._sql.meaning.operands import not_run
 from scorekit._sql.schema.tables import Schema, check_schema
 from scorekit._sql.text.parsing import check_dialect, is_query, parsed_once
-from scorekit.columns import known_schema, lacking_names
 from scorekit.equivalence import Counterexample, counterexample_of, tables_under
 from scorekit.records import Record, listing
 

@@ -30,6 +30,13 @@ from scorekit._judge.waiting import (
 from scorekit._sheet.model import Sheet, line_of
 from scorekit._sheet.values import counted
 from scorekit._sql.audit import holding
+from scorekit._sql.meaning.columns import (
+    Lacking,
+    has_tables,
+    known_schema,
+    lacking_names,
+    reads_catalog,
+)
 from scorekit._sql.meaning.operands import not_run
 from scorekit._sql.refute.engine import Engine
 from scorekit._sql.refute.reading import ORDINALS
@@ -45,7 +52,6 @@ from scorekit._sql.text.parsing import (
     returns_no_rows,
 )
 from scorekit.audits import refused
-from scorekit.columns import Lacking, has_tables, known_schema, lacking_names, reads_catalog
 from scorekit.equivalence import (
     NO_TABLE,
     SqlEquivalence,

@@ -205,8 +205,8 @@ def _merged(select: Select, table: Derived, view: View) -> Select | None:
     if not several:
         arms = [*map(_grouped, arms)]
         table = attrs.evolve(table, query=arms[0])
-    # Where nothing else picks or repeats the rows of the derived table, each stands for all of
-    # its group; otherwise only the rows of whole groups may, as is checked at the end.
+    # Other tables and conditions may look at keys only, as is checked at the end: then they
+    # take and repeat whole groups.
     alone = not others and select.where == TRUE
     if several and (not alone or converted(several, view)):
         return None
