@@ -1,4 +1,4 @@
-# Made of `__init__.py` by `python tests/public/test_public_api.py`.
+# Made of `__init__.py` by `python tests/support/public_stub.py`.
 
 from scorekit import strategies as strategies
 from scorekit.agreement import CorrectedDifference as CorrectedDifference

@@ -1,0 +1,27 @@
+"""What type checkers read of the package: ``python tests/support/public_stub.py`` stores it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import scorekit
+
+STUB = Path(scorekit.__file__).with_name("__init__.pyi")
+
+
+def stub() -> str:
+    """Return what type checkers read: the public names, made of the list in `__init__.py`."""
+    lines = (f"from {home} import {name} as {name}\n" for name, home in scorekit._HOME.items())
+    return f"""# Made of `__init__.py` by `python tests/support/public_stub.py`.
+
+from scorekit import strategies as strategies
+{"".join(lines)}
+__all__: list[str]  # noqa: PYI035 - made in `__init__.py`
+__version__: str
+_HOME: dict[str, str]
+_on_load: object
+"""
+
+
+if __name__ == "__main__":
+    STUB.write_text(stub(), encoding="utf-8")
