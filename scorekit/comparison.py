@@ -21,6 +21,7 @@ from scorekit._core.checks import (
     check_text,
 )
 from scorekit._core.columns import by_id, numbered
+from scorekit._core.frames import ScoreTable
 from scorekit._core.mappings import FrozenMapping, is_mapping
 from scorekit._core.sums import exact_mean
 from scorekit._sheet.model import (
@@ -730,7 +731,7 @@ def _counted(changes: tuple[CaseChange, ...]) -> str:
     return f"{n_cases}" if n_cases == len(changes) else f"{n_cases} ({len(changes)} scores)"
 
 
-Comparable = Report | Mapping[Any, float | Iterable[float | None] | None]
+Comparable = Report | Mapping[Any, float | Iterable[float | None] | None] | ScoreTable
 Comparables = Comparable | Sequence[Comparable]
 
 
@@ -762,9 +763,10 @@ def compare_reports(
         baseline: The run to compare with: a `CodeReport`, a `SqlReport`, or a mapping from case to
             its score or to the scores of its attempts. Cases are strings or integers, and scores
             lie in ``[0, 1]``, higher being better: booleans count 0 and 1, None and NaN are
-            unknown. Or a list of several such runs of the same cases. Never take the best of
-            several baselines: a gate stopped 13 to 30 % of unchanged runs against the best of 5
-            to 20.
+            unknown. A pandas Series will do whose index is the case, or a frame of two columns,
+            case and score; a case that comes again is an attempt. Or a list of several such runs
+            of the same cases. Never take the best of several baselines: a gate stopped 13 to 30 %
+            of unchanged runs against the best of 5 to 20.
         current: The run to judge, of the same kind, or several.
         metrics: Which metrics to compare, by name; None for all that either side has. For a
             `CodeReport` ``"pass@3"`` and the like are possible too. The score of a case is then

@@ -22,6 +22,7 @@ from scorekit._core.checks import (
     is_ordered,
 )
 from scorekit._core.columns import as_builtins, numbered
+from scorekit._core.frames import ScoreTable
 from scorekit._core.mappings import is_mapping
 from scorekit._core.roots import root
 from scorekit._sheet.model import Fields, Sheet, by_fields
@@ -33,7 +34,7 @@ from scorekit.records import Cases, Record, Report
 
 Floats = NDArray[np.float64]
 
-Pilot = Report | Mapping[Any, float | Iterable[float]]
+Pilot = Report | Mapping[Any, float | Iterable[float]] | ScoreTable
 """A run of a pilot."""
 
 TASK_VARIANCE = 1 / 9

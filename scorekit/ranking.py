@@ -22,6 +22,7 @@ from scorekit._core.checks import (
     is_ordered,
 )
 from scorekit._core.columns import by_id
+from scorekit._core.frames import scores_by_case
 from scorekit._core.gaffke import unseen_p_value
 from scorekit._core.mappings import FrozenMapping, is_mapping
 from scorekit._core.sums import exact_mean
@@ -491,10 +492,13 @@ def _read_models(
         scores = _by_name(check_items("scores", scores, what="reports"))
     if not is_mapping(scores):
         domain = "a mapping from model to its scores by task, or reports of several models"
+        if hasattr(given, "columns"):
+            domain += " (of a table: code_report_from_columns(case_id=, model=, passed=))"
         refuse("scores", domain, given, TypeError)
     runs: dict[str, _Run] = {}
     for model, run in by_id("a model of scores", scores).items():
         name = f"scores[{shown(model)}]"
+        run = scores_by_case(name, run)  # noqa: PLW2901 - the same in another form
         if isinstance(run, Report):
             found, taken = _of_report(name, run, metric)
             if len(found) != 1:
@@ -503,7 +507,7 @@ def _read_models(
             tasks = by_id(f"a task of {name}", run)
             found = _of_metric(read_mapping(name, tasks, bounds), SCORE[0])
         else:
-            refuse(name, "a mapping from task to score, or a report", run, TypeError)
+            refuse(name, "a mapping from task to score, a Series, or a report", run, TypeError)
         runs[model] = next(iter(found.values()), _Run.of(CaseScores.of({}), {}))
     if len(runs) < 2:  # noqa: PLR2004 - to compare takes two
         refuse("scores", "a mapping of at least two models", len(runs))

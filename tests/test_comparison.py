@@ -484,8 +484,7 @@ def test_long_lists_are_counted_not_dropped() -> None:
     -> TypeError: baseline[0] must be a CodeReport, a SqlReport or a mapping from case to
     score, got 1
 (pd.Series([1.0]), {"a": 1})
-    -> TypeError: baseline must be a CodeReport, a SqlReport or a mapping from case to score
-    (of a Series: its to_dict()), got...
+    -> TypeError: baseline must be a Series whose index is the case (set_index), or a frame...
 """)
 def test_errors(wrong: Refusal) -> None:
     """The side and the case are named."""

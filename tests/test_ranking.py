@@ -211,7 +211,8 @@ def test_attempts_count_as_their_mean_and_tasks_once() -> None:
     -> TypeError: scores['a']['t'] must be a score in [-1e+100, 1e+100], True, False, or a
     sequence of them, got '1'
 {"a": [1, 2], "b": {"t": 1}}
-    -> TypeError: scores['a'] must be a mapping from task to score, or a report, got [1, 2]
+    -> TypeError: scores['a'] must be a mapping from task to score, a Series, or a report,
+    got [1, 2]
 [1, 2] -> TypeError: scores[0] must be a Report, got 1
 1 -> TypeError: {NEITHER}, got 1
 {0.5: {"t": 1}, "b": {"t": 1}}
@@ -621,7 +622,7 @@ def test_a_best_model_is_seldom_left_out(m: int, n: int) -> None:
 
 def test_ones_and_zeros_need_no_bounds() -> None:
     """Also where an outcome is missing, which makes the numbers of attempts unequal."""
-    runs = {
+    runs: dict[str, Any] = {
         "x": {task: [1, None, 0] for task in "abc"},
         "y": {task: [1, 1, 1] for task in "abc"},
     }

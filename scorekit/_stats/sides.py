@@ -13,6 +13,7 @@ import numpy as np
 from scorekit._core.attempts import Attempts, CaseScores
 from scorekit._core.checks import check_items, check_scores, is_missing, is_ordered
 from scorekit._core.columns import by_id
+from scorekit._core.frames import scores_by_case
 from scorekit._core.mappings import is_mapping
 from scorekit._stats.passes import score_each
 from scorekit.errors import refuse, shown
@@ -225,10 +226,9 @@ A_RUN = "a CodeReport, a SqlReport or a mapping from case to score"
 
 def read_sides(name: str, runs: object) -> tuple[list[Side], str]:
     """Read a report or a mapping, or several of one kind; return also the kind."""
+    runs = scores_by_case(name, runs)
     if not is_ordered(runs):
         return [read_side(name, runs)], kind_of(runs)
-    if hasattr(runs, "to_dict"):  # a Series, whose index would be lost
-        refuse(name, f"{A_RUN} (of a Series: its to_dict())", runs, TypeError)
     items = check_items(name, runs, what="reports")
     for i, item in enumerate(items):
         if kind_of(item) != kind_of(items[0]):
@@ -242,6 +242,7 @@ def kind_of(run: object) -> str:
 
 def read_side(name: str, run: object) -> Side:
     """Read a report or a mapping; refuse anything else, and a run without cases."""
+    run = scores_by_case(name, run)
     scores = run.scores_by_case() if isinstance(run, Report) else None
     if is_mapping(run):
         kind = run.get("kind")
@@ -257,8 +258,6 @@ def read_side(name: str, run: object) -> Side:
         domain = A_RUN
         if hasattr(run, "task_scores"):
             domain += " (of a tier: its task_scores)"
-        elif hasattr(run, "columns"):
-            domain += " (of a table: code_report_from_columns)"
         elif isinstance(run, str | bytes):
             found = _KIND.match(run) if isinstance(run, str) else None
             domain += f" (of JSON: {found[1] if found else 'CodeReport'}.from_json)"
