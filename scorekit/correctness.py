@@ -442,7 +442,8 @@ class Pair:
     def evidence_keys(self) -> tuple[str, ...]:
         """What identifies each pair and all that evidence on it rests on."""
         is_text = isinstance(self.schema, str)  # a mapping says more than the same words do
-        rest = self.dialect, self.schema_text, is_text, repr(self.options)
+        how = repr(attrs.evolve(self.options, contested=None))
+        rest = self.dialect, self.schema_text, is_text, how
         return tuple(key_of(self.generated, expected, *rest) for expected in self.accepted)
 
     def without_asking(self) -> QueryCorrectness | None:
@@ -571,13 +572,22 @@ class Pair:
         verdict = max(verdicts, key=lambda answer: answer.score)
         i = answers.index(verdict)
         known = self.known[i] if self.known else None
-        return QueryCorrectness(
-            score=verdict.score,
-            reasoning=verdict.reasoning,
-            method="judge",
+        contested = verdict.score == 1.0 and known is not None and known.verdict == "refuted"
+        refuted = self.refuted() if contested and self.options.contested == "refuted" else None
+        if refuted is None:
+            result = QueryCorrectness(
+                score=verdict.score,
+                reasoning=verdict.reasoning,
+                method="judge",
+                equivalence=known,
+            )
+        else:
+            words = f"the judge says equivalent: {verdict.reasoning}".rstrip(": ")
+            result = attrs.evolve(refuted, reasoning=f"{refuted.reasoning}; {words}")
+        return attrs.evolve(
+            result,
             cached=verdict.cached,
-            contested=verdict.score == 1.0 and known is not None and known.verdict == "refuted",
-            equivalence=known,
+            contested=contested,
             votes=verdict.votes,
             usage=total_usage(answer.usage for answer in verdicts),
             cost_usd=total_cost(answer.cost_usd for answer in verdicts),

@@ -16,12 +16,13 @@ import warnings
 from collections import Counter
 from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Protocol, Self, TypeAlias, cast, runtime_checkable
+from typing import Any, Final, Literal, Protocol, Self, TypeAlias, cast, runtime_checkable
 
 import attrs
 
 from scorekit._core.checks import (
     check_callable,
+    check_choice,
     check_count,
     check_flag,
     check_number,
@@ -53,6 +54,9 @@ from scorekit.records import Record
 METRIC = "query_correctness"
 SCORES = (1.0, 0.5, 0.0)
 """What a judge may say: equivalent, partial, incorrect."""
+
+TIE_SCORE = 0.5
+"""The score of a tie that counts as half."""
 
 
 @attrs.frozen(kw_only=True)
@@ -416,12 +420,22 @@ class _Around:
             return await ask_many(self._judge, requests, hear)
 
 
+Ties: TypeAlias = Literal["undecided", "half"]
+"""What becomes of votes of which none wins."""
+
+_TIES: Final = ("undecided", "half")
+
+
 class VotingJudge(_Around):
     """
-    Ask a judge several times about each pair, and take the majority.
+    Ask a judge several times about each pair, in both orders, and take the majority of each.
 
-    The score with most votes wins; in a tie the median of all votes does. A language model may
-    favor the query it is shown first, so every second time the two queries are exchanged.
+    A language model may favor the query it is shown first, so every second time the two queries
+    are exchanged. A score wins that has most votes in each of the two orders. If the orders differ
+    there is no verdict: a `JudgeError` of kind ``"order"``, which counts as undecided, or 0.5 with
+    ``ties="half"``. If several scores have most votes in both, the median of all votes wins, and
+    without one there is no verdict either (kind ``"tie"``).
+
     `Verdict.votes` holds the single scores in the order asked. If they differ, look at the pair
     yourself. Reasoning, model and response id are those of the first vote for the winning score.
     Tokens and cost are sums over all votes; the cost is None if that of one vote is unknown.
@@ -432,43 +446,57 @@ class VotingJudge(_Around):
 
     Args:
         judge: The judge to ask.
-        n_votes: Asks for each pair (odd count, ``>= 1``).
+        n_votes: Asks for each pair (count, ``>= 1``); of an even number each order has half.
         swap_order: Whether every second ask has *generated* and *expected* exchanged.
+        ties: ``"undecided"``, or ``"half"`` for a score of 0.5 where no score wins.
 
     Raises:
-        InputError: If *n_votes* is even or below 1.
+        InputError: If *n_votes* is below 1, or *ties* neither word.
         TypeError: If an argument has the wrong type.
 
     Examples:
         >>> from scorekit import judge_from_function, query_correctness
-        >>> moody = judge_from_function(lambda pair: (0.5, 1.0, 0.5)[pair.trial], identity="moody")
-        >>> judge = VotingJudge(moody)
-        >>> result = query_correctness("SELECT a FROM t", "SELECT b FROM t", judge=judge)
+        >>> votes = 0.5, 0.5, 1.0, 0.5
+        >>> moody = judge_from_function(lambda pair: votes[pair.trial], identity="moody")
+        >>> pair = "SELECT a FROM t", "SELECT b FROM t"
+        >>> result = query_correctness(*pair, judge=VotingJudge(moody))
         >>> result.score, result.votes
-        (0.5, (0.5, 1.0, 0.5))
-        >>> VotingJudge(moody, n_votes=2)
+        (0.5, (0.5, 0.5, 1.0, 0.5))
+        >>> first = judge_from_function(lambda asked: asked.generated == pair[0], identity="first")
+        >>> print(query_correctness(*pair, judge=VotingJudge(first)).error.message)
+        order: the verdict depends on which query comes first: votes 1, 0, 1, 0
+        >>> query_correctness(*pair, judge=VotingJudge(first, ties="half")).score
+        0.5
+        >>> VotingJudge(moody, n_votes=0)
         Traceback (most recent call last):
         ...
-        scorekit.errors.InputError: n_votes must be an odd integer >= 1, got 2
+        scorekit.errors.InputError: n_votes must be an integer >= 1, got 0
     """
 
-    def __init__(self, judge: AnyJudge, *, n_votes: int = 3, swap_order: bool = True) -> None:
+    def __init__(
+        self,
+        judge: AnyJudge,
+        *,
+        n_votes: int = 4,
+        swap_order: bool = True,
+        ties: Ties = "undecided",
+    ) -> None:
         super().__init__(judge)
         self._n_votes = check_count("n_votes", n_votes, 1)
-        if self._n_votes % 2 == 0:
-            refuse("n_votes", "an odd integer >= 1", n_votes)
         self._swap_order = check_flag("swap_order", swap_order)
+        check_choice("ties", ties, _TIES)
+        self._ties: Ties = ties
 
     def __repr__(self) -> str:
         """Show the arguments."""
-        arguments = f"n_votes={self._n_votes}, swap_order={self._swap_order}"
+        arguments = f"n_votes={self._n_votes}, swap_order={self._swap_order}, ties={self._ties!r}"
         return f"VotingJudge({self._judge!r}, {arguments})"
 
     @property
     def identity(self) -> str:
-        """The judge's own, the number of votes and their order."""
-        order = "either order" if self._swap_order else "one order"
-        return f"{self._n_votes} votes in {order}: {self._judge.identity}"
+        """The judge's own, the number of votes, their order, and what a tie is."""
+        order = "each of two orders" if self._swap_order else "one order"
+        return f"{self._n_votes} votes in {order}, ties {self._ties}: {self._judge.identity}"
 
     def judge(self, request: JudgeRequest, /) -> Verdict:
         """Return the majority verdict, asking all at once."""
@@ -478,7 +506,7 @@ class VotingJudge(_Around):
         """Return the majority verdict, asking all at once."""
         asks = [asked(self._judge, ballot) for ballot in self._ballots(request)]
         # The others are paid for when one fails: they are waited for, a cache may keep them.
-        return _elected(await asyncio.gather(*asks, return_exceptions=True))
+        return self._elected(await asyncio.gather(*asks, return_exceptions=True))
 
     def judge_many(
         self, requests: Iterable[JudgeRequest], *, progress: Tell | bool | None = None
@@ -493,7 +521,7 @@ class VotingJudge(_Around):
         ballots = [ballot for request in requests for ballot in self._ballots(request)]
         n = self._n_votes
         votes = await self._ask_all(ballots, progress=progress, n_each=n)
-        return [_election(votes[i : i + n]) for i in range(0, len(votes), n)]
+        return [self._election(votes[i : i + n]) for i in range(0, len(votes), n)]
 
     def peek(self, request: JudgeRequest, /) -> Verdict | None:
         """Return the majority verdict if the judge remembers every vote; never raises."""
@@ -502,7 +530,43 @@ class VotingJudge(_Around):
             return None
         votes: list[Verdict | None] = [peek(ballot) for ballot in self._ballots(request)]
         known = [vote for vote in votes if vote is not None]
-        return _elected(known) if len(known) == len(votes) else None
+        found = self._election(known) if len(known) == len(votes) else None
+        return found if isinstance(found, Verdict) else None
+
+    def _election(self, votes: Sequence[Verdict | Exception]) -> Verdict | Exception:
+        try:
+            return self._elected(votes)
+        except Exception as error:  # noqa: BLE001 - that of a vote
+            return error
+
+    def _elected(self, votes: Sequence[Verdict | BaseException]) -> Verdict:
+        """Return the verdict of the majority, or raise why there is none."""
+        usage = total_usage(getattr(vote, "usage", None) for vote in votes)
+        costs = [getattr(vote, "cost_usd", None) for vote in votes]
+        if not all(isinstance(vote, Verdict) for vote in votes):  # what is known has been paid
+            costs = [cost for cost in costs if cost is not None] or [None]
+        cost_usd = total_cost(costs)
+        verdicts = _check_votes(votes, usage, cost_usd)
+        scores = tuple(verdict.score for verdict in verdicts)
+        n_orders = 2 if self._swap_order and len(scores) > 1 else 1
+        score = _winner([scores[i::n_orders] for i in range(n_orders)])
+        if isinstance(score, float):
+            first = verdicts[scores.index(score)]
+        else:
+            why = "no score has most votes"
+            if score == "order":
+                why = "the verdict depends on which query comes first"
+            why = f"{why}: votes {', '.join(format(one, 'g') for one in scores)}"
+            if self._ties == "undecided":
+                raise JudgeError(score, why, usage, cost_usd)
+            first = attrs.evolve(verdicts[0], score=TIE_SCORE, reasoning=why, response_id=None)
+        return attrs.evolve(
+            first,
+            usage=usage,
+            cost_usd=cost_usd,
+            cached=all(verdict.cached for verdict in verdicts),
+            votes=scores,
+        )
 
     def _ballots(self, request: JudgeRequest) -> Iterable[JudgeRequest]:
         """Return the requests; those of one trial of the whole differ from those of another."""
@@ -530,20 +594,12 @@ def _exchanged(request: JudgeRequest) -> JudgeRequest:
     )
 
 
-def _election(votes: Sequence[Verdict | Exception]) -> Verdict | Exception:
-    try:
-        return _elected(votes)
-    except Exception as error:  # noqa: BLE001 - that of a vote
-        return error
-
-
-def _elected(votes: Sequence[Verdict | BaseException]) -> Verdict:
-    """Return the verdict of the majority, or raise the first failure among the votes."""
-    usage = total_usage(getattr(vote, "usage", None) for vote in votes)
-    costs = [getattr(vote, "cost_usd", None) for vote in votes]
-    if not all(isinstance(vote, Verdict) for vote in votes):  # what is known has been paid
-        costs = [cost for cost in costs if cost is not None] or [None]
-    cost_usd = total_cost(costs)
+def _check_votes(
+    votes: Sequence[Verdict | BaseException],
+    usage: FrozenMapping[str, int] | None,
+    cost_usd: float | None,
+) -> list[Verdict]:
+    """Return the votes, or raise the first failure among them with what all have cost."""
     for vote in votes:
         is_told = isinstance(vote, JudgeError) or usage is not None or cost_usd is not None
         if isinstance(vote, Exception) and is_told:
@@ -555,24 +611,22 @@ def _elected(votes: Sequence[Verdict | BaseException]) -> Verdict:
             raise JudgeError(kind, message, usage, cost_usd) from vote
         if not isinstance(vote, Verdict):
             raise vote
-    verdicts = [vote for vote in votes if isinstance(vote, Verdict)]
-    scores = tuple(verdict.score for verdict in verdicts)
-    score = _winner(scores)
-    first = verdicts[scores.index(score)]
-    return attrs.evolve(
-        first,
-        usage=usage,
-        cost_usd=cost_usd,
-        cached=all(verdict.cached for verdict in verdicts),
-        votes=scores,
-    )
+    return [vote for vote in votes if isinstance(vote, Verdict)]
 
 
-def _winner(scores: Sequence[float]) -> float:
-    (score, lead), *others = Counter(scores).most_common()
-    if others and others[0][1] == lead:
-        return sorted(scores)[len(scores) // 2]
-    return score
+def _winner(orders: Sequence[Sequence[float]]) -> float | Literal["order", "tie"]:
+    """Return the score that wins in each order, or why there is none."""
+    leading: list[set[float]] = []
+    for scores in orders:
+        counts = Counter(scores)
+        leading.append({score for score in counts if counts[score] == max(counts.values())})
+    common = set.intersection(*leading)
+    if not common:
+        return "order"
+    scores = sorted(score for order in orders for score in order)
+    middle = {scores[(len(scores) - 1) // 2], scores[len(scores) // 2]}
+    (winner, *others) = common if len(common) == 1 else middle
+    return winner if winner in common and not others else "tie"
 
 
 _log = logging.getLogger(__name__)

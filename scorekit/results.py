@@ -77,6 +77,7 @@ _CHOICES: Final = {
     "row_order": get_args(RowOrder),
     "semantics": ("bag", "set"),
     "column_order": ("significant", "ignored"),
+    "contested": ("judge", "refuted"),
 }
 _ORDER_OF: Final[dict[str | None, RowOrder]] = {"spider": "expected", "bird": "ignored"}
 _UNORDERED: Final = ("row-f1", "subset")
@@ -127,6 +128,9 @@ class SqlOptions(Record):
     of tuples for several keys.  Rows differ in it, and it is never NULL."""
     locate: bool | None = None
     """Whether to look for the clauses in which a refuted query is wrong; False."""
+    contested: Literal["judge", "refuted"] | None = None
+    """What decides where a judge says equivalent against a counterexample under the schema: the
+    ``"judge"``, or ``"refuted"`` for the counterexample; ``"judge"``."""
     audit: bool | None = None
     """Whether a suite looks for errors of its expected queries, as `query_audit` does; False."""
 
@@ -161,6 +165,7 @@ class SqlOptions(Record):
             column_order="significant",
             tolerance=TOLERANCE,
             locate=False,
+            contested="judge",
             audit=False,
         )
         return usual.with_own(self)
@@ -204,6 +209,7 @@ class OptionFields(TypedDict, total=False):
     tolerance: float | None
     keys: Keys | None
     locate: bool | None
+    contested: Literal["judge", "refuted"] | None
     audit: bool | None
 
 

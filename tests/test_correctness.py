@@ -146,6 +146,25 @@ def test_the_judge_is_shown_the_counterexample(ask: Ask) -> None:
     assert seen[1].counterexample == seen[0].counterexample
 
 
+@pytest.mark.parametrize("score", [1.0, 0.5])
+@pytest.mark.parametrize("schema", [{"t": {"a": "int"}}, None], ids=["schema", "inferred"])
+def test_a_counterexample_may_outweigh_the_judge(ask: Ask, score: float, schema: Any) -> None:
+    """Under a schema, where it calls equivalent what differs; its own verdict stays visible."""
+    result = ask(
+        "SELECT a FROM t WHERE a > 1",
+        "SELECT a FROM t WHERE a >= 1",
+        judge=judge_of(lambda _: Verdict(score=score, reasoning="as good", cost_usd=0.5)),
+        schema=schema,
+        contested="refuted",
+    )
+    is_outweighed = score == 1.0 and schema is not None
+    assert (result.score, result.method) == (
+        (0.0, "refuted") if is_outweighed else (score, "judge")
+    )
+    assert (result.contested, result.cost_usd) == (score == 1.0, 0.5)
+    assert ("; the judge says equivalent: as good" in result.reasoning) == is_outweighed
+
+
 SHOP = {"users": {"id": "int primary key", "name": "text", "age": "int"}, "pets": {"owner": "int"}}
 DDL = "CREATE TABLE users (id int primary key, name text, age int); CREATE TABLE pets (owner int);"
 

@@ -52,7 +52,7 @@ from scorekit.judges import (
     VotingJudge,
     judge_from_function,
 )
-from scorekit.scoring import score_sql_case
+from scorekit.scoring import score_sql_case, score_sql_cases
 
 POSIX = pytest.mark.skipif(os.name != "posix", reason="about signals, owners and mode bits")
 DAY = 86_400
@@ -983,7 +983,9 @@ def test_a_pickle_holds_the_arguments(tmp_path: Path) -> None:
     assert pickle.loads(pickle.dumps(CachedJudge(HALF))).peek(request()) is None
     vote = VotingJudge(CachedJudge(HALF, directory=tmp_path), n_votes=5, swap_order=False)
     assert pickle.loads(pickle.dumps(vote)).identity == vote.identity
-    assert repr(vote).endswith(f"directory={tmp_path!r}), n_votes=5, swap_order=False)")
+    assert repr(vote).endswith(
+        f"directory={tmp_path!r}), n_votes=5, swap_order=False, ties='undecided')"
+    )
 
 
 def test_a_pickled_judge_reaches_a_clean_interpreter(tmp_path: Path) -> None:
@@ -1336,9 +1338,9 @@ def test_errors(wrong: Refusal) -> None:
 judge=half
     -> TypeError: judge must be a Judge (see judge_from_function), got <function half at 0x...
 n_votes=0 -> InputError: n_votes must be an integer >= 1, got 0...
-n_votes=4 -> InputError: n_votes must be an odd integer >= 1, got 4...
 n_votes=3.0 -> TypeError: n_votes must be an integer >= 1, got 3.0...
 swap_order=2 -> TypeError: swap_order must be True or False, got 2...
+ties="one" -> InputError: ties must be one of 'undecided', 'half', got 'one'...
 """)
 def test_voting_errors(wrong: Refusal) -> None:
     """As above."""
@@ -1404,30 +1406,77 @@ def test_a_flipped_bit_in_the_schema_is_one_warning(where: int, tmp_path: Path) 
 # Voting.
 
 SCORES = st.sampled_from([1.0, 0.5, 0.0])
-VOTES = st.integers(0, 4).flatmap(
-    lambda n: st.lists(SCORES, min_size=2 * n + 1, max_size=2 * n + 1)
-)
+VOTES = st.lists(SCORES, min_size=1, max_size=9)
 
 
-def voted(scores: list[float]) -> Verdict:
-    """Return the outcome of a vote."""
+def voted(scores: list[float], **options: Any) -> Verdict | str:
+    """Return the outcome of a vote, or the kind of a tie."""
     inner = Counting(lambda asked: Verdict(score=scores[asked.trial], reasoning=str(asked.trial)))
-    return VotingJudge(inner, n_votes=len(scores)).judge(request())
+    try:
+        return VotingJudge(inner, n_votes=len(scores), **options).judge(request())
+    except JudgeError as error:
+        return error.kind
 
 
-@given(VOTES)
-@example([1.0, 0.5, 0.0])
-@example([1.0, 1.0, 0.5, 0.5, 0.0])
-@example([1.0, 1.0, 1.0, 0.5, 0.5, 0.0, 0.0])
-def test_votes_obey_the_laws_of_elections(scores: list[float]) -> None:
-    """Oracle: the only mode, else the median; also blind to order and fair to both ends."""
-    verdict = voted(scores)
-    modes = statistics.multimode(scores)
-    assert verdict.score == (modes[0] if len(modes) == 1 else statistics.median(scores))
-    assert verdict.votes == tuple(scores)
-    assert scores[int(verdict.reasoning)] == verdict.score
-    assert voted(scores[::-1]).score == verdict.score
-    assert voted([1.0 - score for score in scores]).score == 1.0 - verdict.score
+def elected(scores: list[float], *, swap_order: bool) -> float | str:
+    """Return what wins, by counting: the modes of both orders, else the median of all votes."""
+    modes = set(statistics.multimode(scores))
+    if swap_order and len(scores) > 1:
+        modes = set(statistics.multimode(scores[::2])) & set(statistics.multimode(scores[1::2]))
+    if not modes:
+        return "order"
+    middle = statistics.median_low(scores), statistics.median_high(scores)
+    if len(modes) > 1 and (len({*middle}) > 1 or middle[0] not in modes):
+        return "tie"
+    return modes.pop() if len(modes) == 1 else middle[0]
+
+
+@given(VOTES, st.booleans())
+@example([1.0, 0.0, 1.0], True)  # noqa: FBT003
+@example([1.0, 0.0, 1.0, 0.0], True)  # noqa: FBT003
+@example([1.0, 0.5, 0.0], False)  # noqa: FBT003
+@example([1.0, 1.0, 0.0, 0.0], True)  # noqa: FBT003
+@example([1.0, 1.0, 1.0, 0.5, 0.5, 0.0, 0.0], False)  # noqa: FBT003
+def test_votes_obey_the_laws_of_elections(scores: list[float], swap_order: bool) -> None:  # noqa: FBT001
+    """A majority for each order; fair to both ends; a tie is half where that is wanted."""
+    wanted = elected(scores, swap_order=swap_order)
+    found = voted(scores, swap_order=swap_order)
+    half = voted(scores, swap_order=swap_order, ties="half")
+    assert isinstance(half, Verdict)
+    assert half.votes == tuple(scores)
+    if isinstance(wanted, str):
+        assert (found, half.score) == (wanted, 0.5)
+        assert half.reasoning.endswith(f"votes {', '.join(f'{score:g}' for score in scores)}")
+    else:
+        assert isinstance(found, Verdict)
+        assert found == half
+        assert found.score == wanted == scores[int(found.reasoning)]
+    turned = elected([1.0 - score for score in scores], swap_order=swap_order)
+    assert turned == (wanted if isinstance(wanted, str) else 1.0 - wanted)
+
+
+@pytest.mark.parametrize("n_votes", [2, 3, 4, 5])
+def test_a_judge_that_answers_by_order_alone_decides_nothing(n_votes: int, tmp_path: Path) -> None:
+    """Neither asked nor from cached votes; what was paid is kept, and half is half."""
+    inner = Counting(lambda asked: Verdict(score=asked.generated == "SELECT a", cost_usd=0.25))
+    cached = CachedJudge(inner, directory=tmp_path / "c")
+    for n_paid in (n_votes, 0):
+        result = query_correctness(
+            "SELECT a", "SELECT b", judge=VotingJudge(cached, n_votes=n_votes), evidence="judge"
+        )
+        assert failure_of(result.error) == "instrument: order"
+        assert (result.score, result.method) == (0.0, None)
+        assert result.cost_usd == 0.25 * n_votes
+        assert len(inner.asked) == n_votes, n_paid
+    report = score_sql_cases(
+        [SqlCase(case_id="q", generated="SELECT a", expected="SELECT b")],
+        judge=VotingJudge(cached, n_votes=n_votes),
+        evidence="judge",
+    )
+    assert (report.n_failed, report.n_undecided) == (1, 1)
+    half = VotingJudge(cached, n_votes=n_votes, ties="half")
+    assert query_correctness("SELECT a", "SELECT b", judge=half, evidence="judge").score == 0.5
+    assert len(inner.asked) == n_votes
 
 
 def test_every_second_ask_is_swapped(ask: Ask) -> None:
@@ -1438,7 +1487,7 @@ def test_every_second_ask_is_swapped(ask: Ask) -> None:
     for swap_order in (True, False):
         inner = Counting()
         asked = request(5, trial=2, counterexample=lines)
-        ask(VotingJudge(inner, swap_order=swap_order), asked)
+        ask(VotingJudge(inner, n_votes=3, swap_order=swap_order), asked)
         orders = [(one.generated, one.expected, one.counterexample) for one in inner.asked]
         assert orders == [straight, swapped if swap_order else straight, straight]
         assert [one.trial for one in inner.asked] == [6, 7, 8]
@@ -1453,12 +1502,12 @@ def test_cost_and_tokens_are_summed(ask: Ask) -> None:
         usage = usages[asked.trial] and FrozenMapping(usages[asked.trial])
         return attrs.evolve(ANSWER, usage=usage, cost_usd=costs[asked.trial])
 
-    verdict = ask(VotingJudge(Counting(answer)), request())
+    verdict = ask(VotingJudge(Counting(answer), n_votes=3), request())
     assert verdict.usage == FrozenMapping({"input_tokens": 12, "output_tokens": 1})
     assert verdict.cost_usd == pytest.approx(0.6, rel=1e-15)
     assert hash(verdict) == hash(attrs.evolve(verdict))
     costs[1], usages[:] = None, [None] * 3
-    verdict = ask(VotingJudge(Counting(answer)), request())
+    verdict = ask(VotingJudge(Counting(answer), n_votes=3), request())
     assert (verdict.cost_usd, verdict.usage) == (None, None)
 
 
@@ -1482,14 +1531,15 @@ def test_a_vote_that_fails_fails_the_whole_and_keeps_what_was_paid(
 
     inner = Counting(answer)
     with pytest.raises(JudgeError, match=f"^{message}") as caught:
-        ask(VotingJudge(inner), request())
+        ask(VotingJudge(inner, n_votes=3), request())
     n_answers = len(inner.asked) - 1
     assert n_answers >= 1
     kind = message.partition(":")[0]
     tokens, cost = (3, 0.5) if kind == "overloaded" else (0, 0.0)
     assert caught.value.usage == {"input_tokens": tokens + 100 * n_answers}
     assert caught.value.cost_usd == cost + 0.25 * n_answers
-    result = query_correctness("SELECT 1 FROM t", "SELECT 2 FROM t", judge=VotingJudge(inner))
+    voting = VotingJudge(inner, n_votes=3)
+    result = query_correctness("SELECT 1 FROM t", "SELECT 2 FROM t", judge=voting)
     assert (present(result.error).kind, result.cost_usd) == (kind, cost + 0.5)
 
 
@@ -1524,7 +1574,7 @@ def test_each_vote_is_remembered_by_itself(ask: Ask, tmp_path: Path) -> None:
     """A repeated vote costs nothing, and three more votes cost three."""
     inner = Counting(lambda asked: Verdict(score=(1.0, 0.5, 0.5)[asked.trial % 3]))
     cached = CachedJudge(inner, directory=tmp_path / "c")
-    judge = VotingJudge(cached)
+    judge = VotingJudge(cached, n_votes=3)
     assert judge.peek(request()) is None
     first = ask(judge, request())
     assert (first.votes, first.cached) == ((1.0, 0.5, 0.5), False)
@@ -1539,10 +1589,10 @@ def test_each_vote_is_remembered_by_itself(ask: Ask, tmp_path: Path) -> None:
 def test_a_cache_around_a_vote_keeps_the_vote(ask: Ask) -> None:
     """The other way round the whole is one entry, apart from that of a single ask."""
     inner = Counting()
-    votes = [VotingJudge(inner), VotingJudge(inner, n_votes=5)]
+    votes = [VotingJudge(inner), VotingJudge(inner, n_votes=5), VotingJudge(inner, ties="half")]
     votes += [VotingJudge(inner, swap_order=False), VotingJudge(Counting(identity="other"))]
-    assert len({inner.identity, *(vote.identity for vote in votes)}) == 5
-    judge = CachedJudge(VotingJudge(inner))
+    assert len({inner.identity, *(vote.identity for vote in votes)}) == 6
+    judge = CachedJudge(VotingJudge(inner, n_votes=3))
     assert ask(judge, request()).votes == ask(judge, request()).votes == (0.5, 0.5, 0.5)
     assert len(inner.asked) == 3
 

@@ -52,6 +52,7 @@ GIVEN: dict[str, Any] = {
     "tolerance": 0.5,
     "keys": {"t": "a"},
     "locate": True,
+    "contested": "refuted",
     "audit": True,
 }
 
