@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any, Final, Literal, Unpack
+from typing import Any, Final, Literal, TypeVar, Unpack
 
 import attrs
 
-from scorekit._core.checks import check_count, check_text
+from scorekit._core.checks import check_count, check_number, check_text
+from scorekit._core.clock import OutOfTimeError, limited
 from scorekit._sheet.model import Fields, Part, Sheet, Table
 from scorekit._sql.databases.kinds import UNCASED
 from scorekit._sql.meaning.operands import drops_texts
+from scorekit._sql.meaning.question import Question, Same
 from scorekit._sql.meaning.rows import (
     ResultRow,
     Rows,
@@ -50,6 +52,14 @@ NO_NULL_KEYS: Final = "primary keys hold no NULL, which SQLite allows in all but
 N_RUN_IF_PROVED: Final = 3
 """Databases on which an engine runs queries that are proved equal, to see that it does."""
 
+PROOF_SHARE: Final = 0.6
+"""The share of the time that the search for a proof may take."""
+
+WHOLE_EFFORT_SECONDS: Final = 5.0
+"""The time limit from which on no step fewer is taken."""
+
+TOO_DEEP: Final = "the queries are nested too deeply"
+
 NO_TABLE: Final = "the schema defines no table"
 
 NOT_COMPARED: Final = (UNORDERED, IGNORED)
@@ -58,6 +68,7 @@ NOT_COMPARED: Final = (UNORDERED, IGNORED)
 _ROWS_SHOWN = 12
 _CELL_SHOWN = 60
 _BACKSLASH: Final = chr(92)
+_T = TypeVar("_T")
 
 
 @attrs.frozen(kw_only=True, repr=False)
@@ -178,6 +189,8 @@ class SqlEquivalence(Record):
     """The caller's engine that ran the queries, by name; None where SQLite did, or nobody."""
     raises: Literal["a", "b"] | None = None
     """The query that *engine* does not run, while it runs the other one."""
+    timed_out: bool = False
+    """Whether the clock ended the search, so that a longer *timeout_seconds* might decide."""
     differs_in: tuple[str, ...] = ()
     """The clauses of the first query which, taken from the second, make the queries provably
     equal, as in ``("WHERE",)``; empty unless *locate* asked for it and it was found."""
@@ -214,6 +227,7 @@ def sql_equivalence(
     seed: int = 0,
     options: SqlOptions | None = None,
     engine: Engine | None = None,
+    timeout_seconds: float = 5.0,
     **fields: Unpack[OptionFields],
 ) -> SqlEquivalence:
     """
@@ -240,6 +254,9 @@ def sql_equivalence(
         engine: Runs the queries instead of SQLite: ``engine(statements, query)`` makes an empty
             database, runs the statements in it, which are in *dialect*, and returns the rows of
             the query. Its time limit is the caller's.
+        timeout_seconds: CPU time of this thread after which the search is ended (``> 0``). It is
+            the last guard: the search is limited by steps, in proportion to this for less than 5
+            seconds, so that it hardly ever decides.
 
     Returns:
         A frozen `SqlEquivalence`. It is ``"unknown"``, with a reason, if text does not parse, does
@@ -304,92 +321,150 @@ def sql_equivalence(
         for set operations, or where the search for a proof ends after too many steps. DISTINCT
         belongs to SELECT, WITH to FROM and OFFSET to LIMIT.
 
-        The same arguments always give the same result: work is limited by steps, never by the
-        clock.
+        The same arguments give the same result: work is limited by steps. Where the clock ended
+        it nevertheless, *timed_out* and *reason* say so.
     """
     texts = check_text("a", a, empty=True), check_text("b", b, empty=True)
     named = check_dialect(dialect)
     given: Any = SqlOptions.of(options, fields).settled  # each is given, but for keys
-    semantics, column_order, row_order = given.semantics, given.column_order, given.row_order
-    same = _same(semantics, column_order, given.tolerance)
-    either = _same_by_rule(same, given.rule)
+    same = _same(given.semantics, given.column_order, given.tolerance)
     count = check_count("n_databases", n_databases, 1, MAX_DATABASES)
     number = check_count("seed", seed)
+    seconds = check_number("timeout_seconds", timeout_seconds, 0.0, open_ends=True)
     check_engine(engine)
     known = read_schema(schema, given.keys, named)
     unread = known.unread if known is not None else ()
     if isinstance(schema, str) and (known is None or not known.given):
         unread = (*unread, NO_TABLE)
-    try:
-        (pairs, refusals, pair, needed, readings), refused = _texts(texts, known, named, engine)
-    except UnfaithfulError as error:
-        return SqlEquivalence(verdict="unknown", reason=one_line(str(error)))
-    unread = (*unread, *needed)
-    if pair.first == pair.second:
-        return _identical(refusals)
-    prove = partial(
-        search,
-        second=pair.second,
+    question = Question(
         schema=known,
         dialect=named,
-        semantics=semantics,
-        column_order=column_order,
-        row_order=row_order,
+        semantics=given.semantics,
+        column_order=given.column_order,
+        row_order=given.row_order,
         tolerance=given.tolerance,
-    )
-    proof = (
-        Unproved(exhausted=False) if refused or refusals else prove(pair.first, readings=readings)
-    )
-    ran = None
-    if engine is not None:
-        n = min(count, N_RUN_IF_PROVED) if isinstance(proof, Proof) else count
-        ran = refute_by(
-            engine,
-            texts,
-            pair,
-            schema=known,
-            dialect=named,
-            same=either,
-            row_order=row_order,
-            n_databases=n,
-            seed=number,
-        )
-        if not (isinstance(ran, NoDifference) and ran.n_compared):
-            proof = Unproved(exhausted=False)  # what an engine does not run earns no credit
-    by = engine_name(engine)
-    if isinstance(proof, Proof | Within):
-        if named == "sqlite" and _needs_keys(proof, pair, prove, schema, given.keys):
-            unread = (*unread, NO_NULL_KEYS)
-        cased = (CASED,) if semantics == "set" and _is_cased(pair, known, named) else ()
-        return attrs.evolve(_agreed(proof, unread, cased), engine=by)
-    found = ran or refute(
-        pairs(),
-        schema=known,
-        dialect=named,
-        same=either,
-        row_order=row_order,
-        any_columns=column_order == "ignored",
-        exact=semantics == "bag",
+        same=_same_by_rule(same, given.rule),
         n_databases=count,
         seed=number,
+        effort=min(1.0, seconds / WHOLE_EFFORT_SECONDS),
     )
-    if not isinstance(found, Difference):
-        how = "" if given.rule == "scorekit" else f", by the rule {given.rule!r}"
-        reason = (*refusals, found.reason + how)[0]
-        return _unknown(found, proof, reason, unread, by)
-    if found.order_only and not same(*found.results):
-        why = f"the same results in another order, by the rule {given.rule!r}"
-        return SqlEquivalence(verdict="unknown", reason=why, assumptions=unread, engine=by)
-    return SqlEquivalence(
-        verdict="refuted",
-        reason=one_line(_refuted(found)),
-        counterexample=counterexample_of(found),
-        assumptions=(*found.assumptions, *unread, *refusals),
-        engine=by,
-        differs_in=differing(pair.first, pair.second, prove)
-        if given.locate and not refusals
-        else (),
-    )
+    schema_read_again = partial(read_schema, schema, given.keys)
+    looked_for = _Search(texts, question, engine, given, seconds, schema_read_again)
+    with limited(seconds):
+        return looked_for.result(unread)
+
+
+@attrs.define
+class _Search:
+    """A proof and a counterexample of one pair, each within its time."""
+
+    texts: tuple[str, str]
+    question: Question
+    engine: Engine | None
+    given: Any
+    seconds: float
+    read_again: Callable[..., SqlSchema | None]
+    """Reads the schema for SQLite, whose keys may hold NULL or not."""
+    is_late: bool = False
+    """Whether the clock has ended a part of the search."""
+
+    def result(self, unread: tuple[str, ...]) -> SqlEquivalence:
+        """Return what is found."""
+        known, named = self.question.schema, self.question.dialect
+        try:
+            read, refused = _texts(self.texts, known, named, self.engine)
+        except UnfaithfulError as error:
+            return SqlEquivalence(verdict="unknown", reason=one_line(str(error)))
+        except RecursionError:
+            return SqlEquivalence(verdict="unknown", reason=TOO_DEEP)
+        unread, pair = (*unread, *read.assumptions), read.neutral
+        if pair.first == pair.second:
+            return _identical(read.refusals)
+        proof: Proof | Within | Unproved = Unproved(exhausted=False)
+        if not (refused or read.refusals):
+            prove = partial(search, pair.first, pair.second, self.question, readings=read.readings)
+            proof = self.within(PROOF_SHARE, prove) or Unproved(exhausted=True)
+        ran = self.run(pair, is_proved=isinstance(proof, Proof))
+        if ran is not None and not (isinstance(ran, NoDifference) and ran.n_compared):
+            proof = Unproved(exhausted=False)  # what an engine does not run earns no credit
+        if isinstance(proof, Proof | Within):
+            if named == "sqlite" and self.needs_keys(proof, pair):
+                unread = (*unread, NO_NULL_KEYS)
+            is_cased = self.question.semantics == "set" and _is_cased(pair, known, named)
+            cased = (CASED,) if is_cased else ()
+            return attrs.evolve(_agreed(proof, unread, cased), engine=engine_name(self.engine))
+        found = ran or self.within(1.0, lambda: refute(read.pairs(), self.question)) or self.late
+        return self.unproved(found, proof, read, unread)
+
+    def unproved(
+        self,
+        found: Difference | NoDifference | Raised,
+        proof: Unproved,
+        read: Texts,
+        unread: tuple[str, ...],
+    ) -> SqlEquivalence:
+        """Return what is found where there is no proof."""
+        by, rule = engine_name(self.engine), self.given.rule
+        if not isinstance(found, Difference):
+            how = "" if rule == "scorekit" else f", by the rule {rule!r}"
+            reason = (*read.refusals, found.reason + how)[0]
+            unknown = _unknown(found, proof, reason, unread, by)
+            return attrs.evolve(unknown, timed_out=self.is_late)
+        if found.order_only and not self.same(*found.results):
+            why = f"the same results in another order, by the rule {rule!r}"
+            return SqlEquivalence(verdict="unknown", reason=why, assumptions=unread, engine=by)
+        differs_in: tuple[str, ...] = ()
+        if self.given.locate and not read.refusals:
+            first, second = read.neutral[:2]
+            prove = partial(search, second=second, question=self.question)
+            differs_in = self.within(1.0, lambda: differing(first, second, prove)) or ()
+        return SqlEquivalence(
+            verdict="refuted",
+            reason=one_line(_refuted(found)),
+            counterexample=counterexample_of(found),
+            assumptions=(*found.assumptions, *unread, *read.refusals),
+            engine=by,
+            differs_in=differs_in,
+        )
+
+    def run(self, pair: Pair, *, is_proved: bool) -> Difference | NoDifference | Raised | None:
+        """Return how the caller's engine tells the queries apart, if there is one."""
+        if self.engine is None:
+            return None
+        n = self.question.n_databases
+        question = attrs.evolve(
+            self.question, n_databases=min(n, N_RUN_IF_PROVED if is_proved else n)
+        )
+        ran = self.within(1.0, partial(refute_by, self.engine, self.texts, pair, question))
+        return ran or self.late
+
+    @property
+    def same(self) -> Same:
+        """Whether two results hold the same rows, whatever the rule of a benchmark says."""
+        given = self.given
+        return _same(given.semantics, given.column_order, given.tolerance)
+
+    @property
+    def late(self) -> NoDifference:
+        """What is known of a search that the clock ended."""
+        return NoDifference(f"the search was ended after {self.seconds:g} s")
+
+    def within(self, share: float, work: Callable[[], _T]) -> _T | None:
+        """Return what *work* returns, None if it takes more than its share of the time."""
+        try:
+            with limited(share * self.seconds):
+                return work()
+        except OutOfTimeError:
+            self.is_late = True
+            return None
+
+    def needs_keys(self, proof: Proof | Within, pair: Pair) -> bool:
+        """Say whether a proof would be lost if primary keys held NULL, as most may in SQLite."""
+        given, loose = (self.read_again("sqlite", null_keys=n) for n in (False, True))
+        if loose == given:
+            return False
+        again = partial(search, *pair[:2], attrs.evolve(self.question, schema=loose))
+        return type(self.within(1.0, again)) is not type(proof)
 
 
 def _identical(refusals: tuple[str, ...]) -> SqlEquivalence:
@@ -436,18 +511,6 @@ def _texts(
         pair = read_pair(texts, dialect)
         folded = fold_names(pair, schema, dialect)
         return Texts(lambda: {dialect: pair}, (), pair, folded), str(error)
-
-
-def _needs_keys(
-    proof: Proof | Within,
-    pair: Pair,
-    prove: Callable[..., Proof | Within | Unproved],
-    schema: Schema | None,
-    keys: Any,
-) -> bool:
-    """Say whether a proof would be lost if primary keys held NULL, as SQLite allows most to."""
-    given, loose = (read_schema(schema, keys, "sqlite", null_keys=n) for n in (False, True))
-    return loose != given and type(prove(pair.first, schema=loose)) is not type(proof)
 
 
 def _is_cased(pair: Pair, schema: SqlSchema | None, dialect: str | None) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 
+from scorekit._sql.meaning.question import Question
 from scorekit._sql.meaning.rows import ResultRow, same_bag
 from scorekit._sql.refute.expressions import UnfaithfulError
 from scorekit._sql.refute.faithful import Reading
@@ -38,17 +39,8 @@ def allowed_alike(
         known = known_tables(trees, nodes, schema, hints(nodes), dialect=pair.dialect)
         reading = Reading("sqlite", folded=False)
         with ExitStack() as stack:
-            trial = Trial(
-                reading,
-                runnables(pair, known, reading),
-                known,
-                _same,
-                stack,
-                row_order="ignored",
-                any_columns=False,
-                exact=True,
-                moments=("",),
-            )
+            question = Question(schema, dialect, row_order="ignored")
+            trial = Trial(reading, runnables(pair, known, reading), known, question, stack)
             database = {name: [tuple(row) for row in rows[name]] for name in known.tables}
             first, second = trial.allowed(database)
             results = [

@@ -57,6 +57,7 @@ from benchmarks.generators.themes import ways
 from benchmarks.machine import machine
 from benchmarks.oracles.allowed import allowed_alike
 from scorekit import sql_equivalence
+from scorekit._sql.meaning.question import Question
 from scorekit._sql.meaning.rows import plain, same_bag, same_sequence
 from scorekit._sql.prove.search import Proof, search
 from scorekit._sql.refute.expressions import UnfaithfulError
@@ -507,10 +508,7 @@ def proof_of(
     proof = search(
         first,
         second,
-        schema=known,
-        dialect=dialect,
-        semantics="bag",
-        column_order="ignored" if pair.reordered else "significant",
+        Question(known, dialect, column_order="ignored" if pair.reordered else "significant"),
     )
     if not isinstance(proof, Proof):
         return Verdict("unknown", "not proved")

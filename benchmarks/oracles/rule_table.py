@@ -24,6 +24,7 @@ from unittest.mock import patch
 import attrs
 
 from benchmarks.oracles.corpora import Pair, pairs, parser_of_files
+from scorekit._sql.meaning.question import Question
 from scorekit._sql.meaning.tree import Node
 from scorekit._sql.prove import search as searching
 from scorekit._sql.prove.rewriting import Rewriting
@@ -49,13 +50,7 @@ def is_proved(pair: Pair, without: Collection[str] = (), seen: set[str] | None =
     except (UnfaithfulError, InputError):
         return False
     with patch.object(searching, "Rewriting", partial(Rewriting, rules=rules)):
-        found = search(
-            queries.first,
-            queries.second,
-            schema=known,
-            dialect=pair.dialect,
-            semantics="bag",
-        )
+        found = search(queries.first, queries.second, Question(known, pair.dialect))
     return isinstance(found, Proof)
 
 

@@ -19,8 +19,8 @@ from sqlglot import exp
 
 from scorekit._sql.databases.functions import arities
 from scorekit._sql.meaning.operands import Planner
+from scorekit._sql.meaning.question import Question
 from scorekit._sql.meaning.read import Names, bare_columns, read_names
-from scorekit._sql.meaning.rows import same_bag
 from scorekit._sql.meaning.tree import (
     Column,
     Query,
@@ -49,7 +49,6 @@ N_DATABASES: Final = 40
 MAX_QUESTIONS: Final = 12
 """Parts of one kind that are looked into in one query."""
 
-_TOLERANCE: Final = 1e-9
 _SHOWN: Final = 80
 
 
@@ -125,14 +124,12 @@ class _Audit:
         """Return a database on which the query differs from *other*, or as *trial* says."""
         found = refute(
             {self.dialect: Pair(self.tree, self.tree if other is None else other, self.dialect)},
-            schema=self.schema,
-            dialect=self.dialect,
-            same=partial(same_bag, tolerance=_TOLERANCE),
-            row_order="auto" if other is not None else "ignored",
-            any_columns=False,
-            exact=True,
-            n_databases=N_DATABASES * (1 + (trial is Ties)),
-            seed=0,
+            Question(
+                self.schema,
+                self.dialect,
+                row_order="auto" if other is not None else "ignored",
+                n_databases=N_DATABASES * (1 + (trial is Ties)),
+            ),
             trial=trial,
         )
         if isinstance(found, Difference):

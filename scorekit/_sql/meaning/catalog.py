@@ -88,7 +88,9 @@ class Catalog:
         """
         found = self._kinds.get(value)
         if found is None:
-            found = self._kinds[value] = self._kind(value)
+            for one in reversed(_terms(value)):  # a long sum is no deep one
+                found = self._kinds[one] = self._kind(one)
+            found = self._kinds[value] = found or self._kind(value)
         return found
 
     def _kind(self, value: Node) -> str:  # noqa: C901, PLR0911 - one per kind of node
@@ -250,6 +252,15 @@ class Catalog:
 
 
 CONDITIONS: Final = (Comparison, And, Or, Not, IsNull, Among, InQuery, Exists, Like)
+def _terms(value: Node) -> list[Node]:
+    """Return arithmetic, and what its first operands are computed of."""
+    found: list[Node] = []
+    while isinstance(value, Arithmetic):
+        found.append(value)
+        value = value.children[0]
+    return found
+
+
 _TRUTH: Final[dict[str | None, str]] = {
     "sqlite": "integer", "mysql": "integer", "postgres": "boolean", "duckdb": "boolean",
 }  # fmt: skip

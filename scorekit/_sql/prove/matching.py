@@ -360,8 +360,13 @@ class Matcher:
             free = self._sorting.isdisjoint((i, -1 - j)) and self._converted.isdisjoint((i, j))
             return close and free and rows.close(mine, other)
 
+        in_place = outermost and not self._sorting and outputs[0] == outputs[1]
         columns = tuple(
-            frozenset(i for i, mine in enumerate(outputs[0]) if is_same(i, mine, j, other))
+            frozenset(
+                (j,)
+                if in_place  # what else is the same is asked for by no one
+                else (i for i, mine in enumerate(outputs[0]) if is_same(i, mine, j, other))
+            )
             for j, other in enumerate(outputs[1])
         )
         if a.distinct:  # outputs of only one query must not split rows

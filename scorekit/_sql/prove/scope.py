@@ -8,6 +8,7 @@ from typing import Final, TypeAlias
 
 import attrs
 
+from scorekit._core.clock import check_time
 from scorekit._sql.databases.kinds import UNCASED
 from scorekit._sql.meaning.catalog import Catalog
 from scorekit._sql.meaning.tree import (
@@ -53,11 +54,12 @@ MAX_SPARE_STEPS: Final = 100_000
 class Steps:
     """Counts what one pair of queries costs."""
 
-    def __init__(self) -> None:
-        self.left, self.spare = MAX_STEPS, MAX_SPARE_STEPS
+    def __init__(self, effort: float = 1.0) -> None:
+        self.left, self.spare = int(MAX_STEPS * effort), int(MAX_SPARE_STEPS * effort)
 
     def take(self, n: int = 1) -> None:
         """Count *n* steps; raises `ExhaustedError` where there were too many."""
+        check_time()
         self.left -= n
         if self.left < 0:
             raise ExhaustedError

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import Final, Literal
+from functools import partial
+from typing import Final
 
 import attrs
 from sqlglot import exp
@@ -11,6 +12,7 @@ from sqlglot.serde import dump
 
 from scorekit._sql.databases.kinds import UNCASED
 from scorekit._sql.meaning.catalog import Catalog
+from scorekit._sql.meaning.question import Question
 from scorekit._sql.meaning.read import CASE_MATTERS, Reading, UnreadError, is_settled, read_query
 from scorekit._sql.meaning.tree import (
     RUNNING,
@@ -54,7 +56,6 @@ from scorekit._sql.prove.scope import (
     UnsupportedError,
     every,
 )
-from scorekit._sql.schema.tables import SqlSchema
 
 ROUNDING: Final = 1e-12
 """The least tolerance in which two ways to compute a fraction are taken to differ."""
@@ -108,13 +109,8 @@ class Unproved:
 def search(
     first: exp.Expr,
     second: exp.Expr,
+    question: Question,
     *,
-    schema: SqlSchema | None,
-    dialect: str | None,
-    semantics: Literal["bag", "set"],
-    column_order: Literal["significant", "ignored"] = "significant",
-    row_order: Literal["auto", "expected", "ignored"] = "auto",
-    tolerance: float = 1e-9,
     readings: tuple[Reading, ...] = (),
 ) -> Proof | Within | Unproved:
     """
@@ -129,35 +125,26 @@ def search(
     differ by rounding are equal if the *tolerance* of results allows that.  What the queries mean,
     where it is known, is given as *readings*.
     """
-    steps = Steps()
+    steps = Steps(question.effort)
     exhausted = False
     try:
-        readings = readings or tuple(
-            read_query(tree, Catalog(schema, dialect)) for tree in (first, second)
-        )
-        found = _proof(
-            readings, schema, dialect, semantics, steps, column_order, row_order, tolerance
-        )
+        catalog = partial(Catalog, question.schema, question.dialect)
+        readings = readings or tuple(read_query(tree, catalog()) for tree in (first, second))
+        found = _proof(readings, question, steps)
         return found or Unproved(exhausted=steps.spare < 0)
     except (UnsupportedError, UnreadError, RecursionError) as error:
         exhausted = isinstance(error, ExhaustedError)
     try:
-        alike = _spelled(first, dialect) == _spelled(second, dialect)
+        alike = _spelled(first, question.dialect) == _spelled(second, question.dialect)
     except RecursionError:
         alike = False
     return Proof((ALIKE,)) if alike else Unproved(exhausted=exhausted)
 
 
-def _proof(  # noqa: PLR0917 - those of `search`
-    readings: tuple[Reading, ...],
-    schema: SqlSchema | None,
-    dialect: str | None,
-    semantics: str,
-    steps: Steps,
-    column_order: str,
-    row_order: str,
-    tolerance: float,
+def _proof(
+    readings: tuple[Reading, ...], question: Question, steps: Steps
 ) -> Proof | Within | None:
+    schema, dialect, row_order = question.schema, question.dialect, question.row_order
     rests = readings[0].assumptions | readings[1].assumptions
     queries = [reading.query for reading in readings]
     if queries[0] == queries[1]:
@@ -177,11 +164,11 @@ def _proof(  # noqa: PLR0917 - those of `search`
         scope = Scope(schema, dialect, steps=steps)
         view = View(scope)
         found = normal_form(_renamed(query, letter), view)
-        found = _as_set(found) if semantics == "set" else found
+        found = _as_set(found) if question.semantics == "set" else found
         _check_groups(found, scope)
         rewriting = Rewriting(scope, letter)
         found = rewriting.run(found)
-        found = _as_set(found) if semantics == "set" else found
+        found = _as_set(found) if question.semantics == "set" else found
         settled.append(_Settled(found, scope))
         rests |= rewriting.rests | view.rests | settled[-1].rests
         which = "first" if letter == "a" else "second"
@@ -192,7 +179,7 @@ def _proof(  # noqa: PLR0917 - those of `search`
     if any(one.several for one in settled) and _values(queries[0]) != _values(queries[1]):
         return None
     shown = tuple(dict.fromkeys((*names, COMPARED)))
-    close = tolerance >= ROUNDING
+    close = question.tolerance >= ROUNDING
     flips = [False, True]
     if (
         queries[0].order > queries[1].order
@@ -204,7 +191,9 @@ def _proof(  # noqa: PLR0917 - those of `search`
         if Matcher(steps, close=close).same(*pair, view):
             return Proof(tuple(sorted(rests | view.rests)), shown)
         view = View(Scope(schema, dialect, steps=steps))
-        if column_order == "ignored" and Matcher(steps, close=close).permuted(*pair, view):
+        if question.column_order == "ignored" and Matcher(steps, close=close).permuted(
+            *pair, view
+        ):
             return Proof(tuple(sorted(rests | view.rests)), (*shown, PERMUTED))
     for flipped in flips:
         view = View(Scope(schema, dialect, steps=steps))

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from math import prod
 from typing import Final, NamedTuple
 
+from scorekit._sql.meaning.question import Same
 from scorekit._sql.meaning.rows import ResultRow
 from scorekit._sql.refute.sandbox import NoResultError
 
 MAX_RESULTS: Final = 1_000
 """Results of a query that are listed one by one."""
-
-Same = Callable[[list[ResultRow], list[ResultRow]], bool]
 
 
 class Allowed(NamedTuple):

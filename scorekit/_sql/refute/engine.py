@@ -10,6 +10,8 @@ from typing import Any, Final, Literal, NamedTuple, TypeAlias, TypeGuard
 
 from sqlglot import exp
 
+from scorekit._core.clock import check_time
+from scorekit._sql.meaning.question import Question
 from scorekit._sql.meaning.rows import ResultRow, plain
 from scorekit._sql.refute.databases import Maker
 from scorekit._sql.refute.expressions import UnfaithfulError
@@ -23,7 +25,6 @@ from scorekit._sql.refute.search import (
     Conditions,
     Difference,
     NoDifference,
-    Same,
     counts_order,
     enforced,
     holds,
@@ -33,7 +34,6 @@ from scorekit._sql.refute.search import (
     shrunk,
 )
 from scorekit._sql.refute.statements import made, spellings
-from scorekit._sql.schema.tables import SqlSchema
 from scorekit.errors import one_line
 
 Engine: TypeAlias = Callable[[Sequence[str], str], Iterable[Sequence[object]]]
@@ -63,16 +63,7 @@ def engine_name(engine: Engine | None) -> str | None:
 
 
 def refute_by(
-    engine: Engine,
-    texts: tuple[str, str],
-    pair: Pair,
-    *,
-    schema: SqlSchema | None,
-    dialect: str | None,
-    same: Same,
-    row_order: Literal["auto", "expected", "ignored"],
-    n_databases: int,
-    seed: int,
+    engine: Engine, texts: tuple[str, str], pair: Pair, question: Question
 ) -> Difference | NoDifference | Raised:
     """
     Look for a small database on which an engine returns different rows of two queries.
@@ -81,14 +72,10 @@ def refute_by(
         engine: What runs them.
         texts: The queries.
         pair: The same, parsed.
-        schema: What is known of the tables.
-        dialect: What they are written in; the statements are, too.
-        same: Whether two results hold the same rows.
-        row_order: Whether the order of rows counts where both queries ask for one, where the
-            second does, or nowhere.
-        n_databases: Databases to try.
-        seed: What their rows depend on.
+        question: Where they run, and when two results are the same; the statements that make a
+            database are in its dialect.
     """
+    dialect = question.dialect
     reading = Reading(dialect or pair.dialect or "sqlite", folded=False)
     try:
         trees = pair.first, pair.second
@@ -98,7 +85,7 @@ def refute_by(
             check_stable(several)
         asking = [any(map(asks_time, several)) for several in nodes]
         hint = hints(nodes)
-        known = known_tables(trees, nodes, schema, hint, dialect=pair.dialect)
+        known = known_tables(trees, nodes, question.schema, hint, dialect=pair.dialect)
         if known.rules:
             known, hint = enforced(known, nodes, [reading])
     except UnfaithfulError as error:
@@ -109,11 +96,10 @@ def refute_by(
     known = known._replace(assumptions=(*known.assumptions, *said))
     with ExitStack() as stack:
         conditions = Conditions(reading, known, stack)
-        maker = Maker(known, trees, hint, seed, partial(holds, [conditions]), dialect=pair.dialect)
-        runner = _Runner(
-            engine, texts, pair, known, dialect=reading.dialect, same=same, row_order=row_order
-        )
-        return runner.search(maker, n_databases)
+        holding = partial(holds, [conditions])
+        maker = Maker(known, trees, hint, question.seed, holding, dialect=pair.dialect)
+        runner = _Runner(engine, texts, pair, known, question)
+        return runner.search(maker, question.n_databases)
 
 
 class _RaisedError(Exception):
@@ -133,21 +119,19 @@ class _Runner:
         texts: tuple[str, str],
         pair: Pair,
         known: TablesRead,
-        *,
-        dialect: str,
-        same: Same,
-        row_order: str,
+        question: Question,
     ) -> None:
-        self._engine, self._known, self._dialect = engine, known, dialect
-        self._same = same
+        self._engine, self._known = engine, known
+        self._dialect = question.dialect or pair.dialect or "sqlite"
+        self._same = question.same
         trees = pair.first, pair.second
         self._asks = [bool(tree.args.get("order")) for tree in trees]
-        self._ordered = counts_order(row_order, self._asks)
+        self._ordered = counts_order(question.row_order, self._asks)
         self._spelled = spellings(trees)
         bare = [_unqualified(tree, known.names) for tree in trees]
         self._trees = [tree if one is None else one for tree, one in zip(trees, bare, strict=True)]
         self._texts = [
-            text if one is None else one.sql(dialect)
+            text if one is None else one.sql(self._dialect)
             for text, one in zip(texts, bare, strict=True)
         ]
 
@@ -156,6 +140,7 @@ class _Runner:
         n_compared, n_failed, unclear = 0, 0, ""
         raised: list[Raised] = []
         for i in range(n_databases):
+            check_time()
             database = maker.database(i)
             try:
                 found = self._compared(database)

@@ -10,6 +10,7 @@ from functools import partial
 from operator import add, mul, sub, truediv
 from typing import Any, Final, NoReturn, Self, TypeAlias
 
+from scorekit._core.clock import check_time
 from scorekit._sql.databases.computed import HELPERS, NoValueError
 from scorekit._sql.databases.functions import FUNCTIONS as OF_DATABASES
 from scorekit._sql.meaning.rows import ResultRow
@@ -193,6 +194,7 @@ class Sandbox:
         return rows
 
     def _execute(self, query: str) -> sqlite3.Cursor:
+        check_time()
         self._steps, self._failure, self._seen, self._tied = 0, None, {}, {}
         self._rounds = False
         try:

@@ -8,11 +8,13 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from contextlib import ExitStack
 from functools import partial
-from typing import Final, Literal, NamedTuple, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 from sqlglot import exp
 
+from scorekit._core.clock import check_time
 from scorekit._sql.databases.kinds import UNCASED, UNPADDED, WHOLE, Column
+from scorekit._sql.meaning.question import Question
 from scorekit._sql.meaning.rows import ResultRow, same_bag
 from scorekit._sql.refute.allowed import Allowed, kept
 from scorekit._sql.refute.databases import Maker, linked
@@ -45,7 +47,6 @@ from scorekit._sql.refute.sandbox import (
 from scorekit._sql.refute.statements import AFFINITY, made, spellings
 from scorekit._sql.refute.ties import MAX_ORDERS, TooManyOrdersError
 from scorekit._sql.schema.definitions import CheckRule
-from scorekit._sql.schema.tables import SqlSchema
 
 MAX_WORK: Final = 1_000_000
 """Instructions of SQLite that one reading of a pair may take in all."""
@@ -56,7 +57,6 @@ _ROWS_A_TRIAL: Final = 100
 _STEPS_AN_ORDER: Final = 200
 _WORK_A_ROW: Final = 400
 
-Same: TypeAlias = Callable[[list[ResultRow], list[ResultRow]], bool]
 _ROWS_ORDERED = 100
 Cells: TypeAlias = tuple[Cell, ...]
 
@@ -82,34 +82,17 @@ class NoDifference(NamedTuple):
 
 
 def refute(
-    pairs: Mapping[str, Pair],
-    *,
-    schema: SqlSchema | None,
-    dialect: str | None,
-    same: Same,
-    row_order: Literal["auto", "expected", "ignored"],
-    any_columns: bool,
-    exact: bool,
-    n_databases: int,
-    seed: int,
-    trial: type[Trial] | None = None,
+    pairs: Mapping[str, Pair], question: Question, *, trial: type[Trial] | None = None
 ) -> Difference | NoDifference:
     """
     Look for a small database on which two queries differ, however they may be understood.
 
     Args:
         pairs: Both queries as each dialect reads them in which they must differ.
-        schema: What is known of the tables.
-        dialect: Their dialect; None for a difference that several dialects have in common.
-        same: Whether two results hold the same rows.
-        row_order: Whether the order of results counts where both queries ask for one, where the
-            second does, or nowhere.
-        any_columns: Whether columns may come in any order.
-        exact: Whether rows must come equally often.
-        n_databases: Databases to try.
-        seed: What their rows depend on.
+        question: Where they run, and when two results are the same.
         trial: Decides whether they differ on a database; None for their results.
     """
+    dialect = question.dialect
     try:
         pair = next(iter(pairs.values()))
         trees = pair.first, pair.second
@@ -124,7 +107,7 @@ def refute(
         if only_cased([*nodes[0], *nodes[1]], pair.dialect) and dialect is not None:
             read = [(reading, one) for reading, one in read if not reading.folded]
         hint = hints(nodes)
-        known = known_tables(trees, nodes, schema, hint, dialect=pair.dialect)
+        known = known_tables(trees, nodes, question.schema, hint, dialect=pair.dialect)
         plans = [(reading, runnables(one, known, reading)) for reading, one in read]
         if known.rules:
             known, hint = enforced(known, nodes, [reading for reading, _ in plans])
@@ -136,21 +119,13 @@ def refute(
         return NoDifference(str(error))
     with ExitStack() as stack:
         trials = [
-            (trial or Trial)(
-                reading,
-                plan,
-                known,
-                same,
-                stack,
-                row_order=row_order,
-                any_columns=any_columns,
-                exact=exact,
-                moments=moments,
-            )
+            (trial or Trial)(reading, plan, known, question, stack, moments=moments)
             for reading, plan in plans
         ]
-        maker = Maker(known, trees, hint, seed, partial(holds, trials), dialect=pair.dialect)
-        found = _search(trials, maker, n_databases, MAX_WORK + _WORK_A_ROW * hint.n_rows)
+        holding = partial(holds, trials)
+        maker = Maker(known, trees, hint, question.seed, holding, dialect=pair.dialect)
+        most = int(question.effort * (MAX_WORK + _WORK_A_ROW * hint.n_rows))
+        found = _search(trials, maker, question.n_databases, most)
         if isinstance(found, NoDifference):
             return found
         quality = _quality(trials, found)
@@ -396,19 +371,18 @@ class Trial(Conditions):
         reading: Reading,
         pair: tuple[Runnable, Runnable],
         known: TablesRead,
-        same: Same,
+        question: Question,
         stack: ExitStack,
         *,
-        row_order: str,
-        any_columns: bool,
-        exact: bool,
-        moments: Sequence[str],
+        moments: Sequence[str] = ("",),
     ) -> None:
         super().__init__(reading, known, stack)
-        self._pair, self.same = pair, same
-        self._ordered = counts_order(row_order, [query.whole is not None for query in pair])
+        self._pair, self.same = pair, question.same
+        asking = [query.whole is not None for query in pair]
+        self._ordered = counts_order(question.row_order, asking)
+        any_columns = question.column_order == "ignored"
         self._identity: Callable[[ResultRow], Hashable] = cells_of if any_columns else tuple
-        self._exact = exact and not any_columns
+        self._exact = question.semantics == "bag" and not any_columns
         self._widths: dict[str, int] = {}
         self._moments = moments
         self.tied = False
@@ -594,6 +568,7 @@ def _search(
     unclear, n_compared, n_further = "", 0, 0
     found: dict[int, Database] = {}
     for i in range(n_databases):
+        check_time()
         n_further += bool(found)
         database = trials[0].turned(maker.database(i), i / n_databases)
         try:

@@ -13,6 +13,7 @@ from outcomes import present
 from sqlglot import exp
 
 from benchmarks.generators.stored_pairs import pairs
+from scorekit._sql.meaning.question import Question
 from scorekit._sql.meaning.read import NO_ROW_VALUES
 from scorekit._sql.prove.search import ALIKE, TIES, UNORDERED, Proof, search
 from scorekit._sql.schema.tables import SqlSchema, read_schema
@@ -43,7 +44,7 @@ def _tree(sql: str, dialect: str | None = "sqlite") -> exp.Expr:
 
 def prove(first: exp.Expr, second: exp.Expr, **options: Any) -> Proof | None:
     """Return the proof alone."""
-    found = search(first, second, **options)
+    found = search(first, second, Question(**options))
     return found if isinstance(found, Proof) else None
 
 
