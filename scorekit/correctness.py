@@ -15,6 +15,7 @@ from typing import Any, Final, Literal, TypeAlias, Unpack, cast
 import attrs
 
 from scorekit._core.checks import check_choice, check_generated, check_items, check_text
+from scorekit._core.clock import limited
 from scorekit._core.logs import log
 from scorekit._core.mappings import FrozenMapping
 from scorekit._core.text import key_of
@@ -131,6 +132,10 @@ SHORT = 300
 
 SHORT_REASON = 200
 """Characters of a reason in a message that says more behind it."""
+
+MAX_EVIDENCE_SECONDS: Final = 5.0
+EVIDENCE_SHARE: Final = 0.2
+"""The share of a time limit that evidence may take, up to so many seconds."""
 
 Evidence = Literal["auto", "judge"]
 
@@ -305,11 +310,22 @@ class Pair:
         if self.is_no_query():
             return QueryCorrectness(score=0.0, reasoning=NO_QUERY, method="refuted")
         known: list[SqlEquivalence] = []
-        for expected in self.accepted if self.evidence == "auto" else ():
-            known.append(self.evidence_on(expected))
-            if is_right(known[-1]):
-                break
+        with limited(self.evidence_seconds):
+            for expected in self.accepted if self.evidence == "auto" else ():
+                known.append(self.evidence_on(expected))
+                if is_right(known[-1]):
+                    break
         return tuple(known)
+
+    @property
+    def evidence_seconds(self) -> float:
+        """The most CPU time that the search for evidence takes."""
+        return min(MAX_EVIDENCE_SECONDS, EVIDENCE_SHARE * self.timeout_seconds)
+
+    @property
+    def judge_seconds(self) -> float:
+        """The time limit of the judge: what evidence cannot take."""
+        return self.timeout_seconds - (self.evidence_seconds if self.evidence == "auto" else 0.0)
 
     def alike(self) -> QueryCorrectness:
         """Return the result of a text that is the expected one, if its database runs it."""
@@ -327,7 +343,8 @@ class Pair:
         if found != self.known and callable(keep_note) and self.engine is None:
             with suppress(Exception):  # a stranger's
                 for key, one in zip(self.evidence_keys, found, strict=False):  # up to a proof
-                    keep_note(_note_key(key), one.to_dict())
+                    if not one.timed_out:
+                        keep_note(_note_key(key), one.to_dict())
         pair = attrs.evolve(self, known=found)
         return pair.without_asking() or pair
 
@@ -432,6 +449,7 @@ class Pair:
                 schema=self.schema,
                 options=self.options,
                 engine=self.engine,
+                timeout_seconds=self.evidence_seconds,
             )
         except Exception as error:  # noqa: BLE001 - a schema that only a judge understands, say
             reason = one_line(f"{type(error).__name__}: {error}")
@@ -443,7 +461,7 @@ class Pair:
         """What identifies each pair and all that evidence on it rests on."""
         is_text = isinstance(self.schema, str)  # a mapping says more than the same words do
         how = repr(attrs.evolve(self.options, contested=None))
-        rest = self.dialect, self.schema_text, is_text, how
+        rest = self.dialect, self.schema_text, is_text, how, self.evidence_seconds
         return tuple(key_of(self.generated, expected, *rest) for expected in self.accepted)
 
     def without_asking(self) -> QueryCorrectness | None:
@@ -514,12 +532,12 @@ class Pair:
     async def asked(self, place: AsyncExitStack | None = None) -> QueryCorrectness:
         """Return the result of asking the judge, which may close *place* before."""
         answers: list[Verdict] = []
-        who = Caller(self.timeout_seconds, place)
+        who = Caller(self.judge_seconds, place)
         token = caller.set(who)
         asking = self._ask(answers)
         try:
             if queue_of(self.judge) is None:
-                await _within(asking, self.timeout_seconds)
+                await _within(asking, self.judge_seconds)
             else:  # asked at once, not after a look at all pairs of the caller
                 await asking
             return self.judged(answers)
@@ -749,8 +767,10 @@ def query_correctness(
         question: What the query should answer, in the user's words.
         evidence: ``"auto"`` looks for missing names, a proof or a counterexample before the judge
             is asked, ``"judge"`` does not.
-        timeout_seconds: Time limit of the judge, retries included (``> 0``).  A `ClaudeJudge` that
-            others ask as well does not count the time that a question waits for its turn.
+        timeout_seconds: Time limit of evidence and judge together, retries included (``> 0``).
+            Evidence takes at most a fifth of it, and 5 seconds of CPU time; the judge has the
+            rest.  A `ClaudeJudge` that others ask as well does not count the time that a question
+            waits for its turn.
         options: When evidence takes two results for the same, and *keys* of the tables; each field
             of `SqlOptions` is a keyword too. An ORDER BY that only one query has is not compared
             unless *row_order* or *rule* asks for it, and *reasoning* says so.
@@ -800,7 +820,7 @@ def query_correctness(
     looked = pair.looked_at()
     if isinstance(looked, QueryCorrectness):
         return looked
-    seconds = None if queue_of(looked.judge) is not None else looked.timeout_seconds
+    seconds = None if queue_of(looked.judge) is not None else looked.judge_seconds
     token = is_sync.set(True)
     try:
         return run_to_end(looked.asked, seconds)

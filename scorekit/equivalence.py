@@ -409,7 +409,8 @@ class _Search:
             how = "" if rule == "scorekit" else f", by the rule {rule!r}"
             reason = (*read.refusals, found.reason + how)[0]
             unknown = _unknown(found, proof, reason, unread, by)
-            return attrs.evolve(unknown, timed_out=self.is_late)
+            late = f"; the clock ended it after {self.seconds:g} s" * self.is_late
+            return attrs.evolve(unknown, reason=unknown.reason + late, timed_out=self.is_late)
         if found.order_only and not self.same(*found.results):
             why = f"the same results in another order, by the rule {rule!r}"
             return SqlEquivalence(verdict="unknown", reason=why, assumptions=unread, engine=by)
@@ -447,7 +448,7 @@ class _Search:
     @property
     def late(self) -> NoDifference:
         """What is known of a search that the clock ended."""
-        return NoDifference(f"the search was ended after {self.seconds:g} s")
+        return NoDifference("no difference was found in time")
 
     def within(self, share: float, work: Callable[[], _T]) -> _T | None:
         """Return what *work* returns, None if it takes more than its share of the time."""

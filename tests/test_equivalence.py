@@ -10,6 +10,7 @@ import os
 import sqlite3
 import subprocess
 import sys
+import time
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -410,3 +411,35 @@ def test_no_smaller_set_of_clauses_puts_a_query_right(
         if decide(_text(a | {c: b[c] for c in chosen}), _text(b), n_databases=1).equivalent
     )  # fmt: skip
     assert found.differs_in == next(ways)
+
+
+def test_a_search_ends_in_time() -> None:
+    """A result that the clock cut says so; a limit of nearly nothing leaves what reading finds."""
+    definitions = ["c0 AS (SELECT x, y FROM t WHERE x > 0)"]
+    definitions += [
+        f"c{i} AS (SELECT x, COUNT(*) AS n, SUM(y) AS y FROM t WHERE y IN (SELECT x FROM c{i - 1}) GROUP BY x)"
+        for i in range(1, 12)
+    ]
+    query = f"WITH {', '.join(definitions)} SELECT * FROM c11"
+    pair = query, query.replace("COUNT(*)", "COUNT(y)")
+    schema = {"t": {"x": "int", "y": "int"}}
+    started = time.thread_time()
+    found = sql_equivalence(*pair, schema=schema, dialect="postgres", timeout_seconds=0.01)
+    assert time.thread_time() - started < 10  # seconds, which bound nothing but a hang
+    assert found.verdict == "unknown"
+    assert found.timed_out
+    assert found.reason.endswith("; the clock ended it after 0.01 s")
+    assert not sql_equivalence("SELECT 1", "SELECT 2").timed_out
+
+
+def test_a_long_sum_is_no_deep_one() -> None:
+    """What is computed of hundreds of terms is decided, whatever the stack of the caller."""
+    total = " + ".join(f"x * {i}" for i in range(300))
+    for dialect in ("sqlite", "postgres", None):
+        found = sql_equivalence(
+            f"SELECT {total} FROM t",
+            f"SELECT x * {sum(range(300))} FROM t",
+            schema={"t": {"x": "int not null"}},
+            dialect=dialect,
+        )
+        assert found.verdict == "proved"

@@ -252,6 +252,8 @@ class Catalog:
 
 
 CONDITIONS: Final = (Comparison, And, Or, Not, IsNull, Among, InQuery, Exists, Like)
+
+
 def _terms(value: Node) -> list[Node]:
     """Return arithmetic, and what its first operands are computed of."""
     found: list[Node] = []
