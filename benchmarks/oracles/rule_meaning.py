@@ -29,7 +29,8 @@ from benchmarks.generators.stored_pairs import DIFFERENT, EQUAL
 from benchmarks.generators.stored_pairs import STEPS_SCHEMA as STEPS
 from benchmarks.oracles.tree_interpreter import Interpreter, MeaninglessError, TooManyError
 from scorekit._sql.meaning.catalog import Catalog
-from scorekit._sql.meaning.read import UnreadError, read_query
+from scorekit._sql.meaning.read import read_query
+from scorekit._sql.meaning.syntax import UnreadError
 from scorekit._sql.meaning.tree import (
     NULL,
     TRUE,

@@ -23,7 +23,6 @@ from typing import Any, Final, TypeAlias, TypeVar
 
 import attrs
 
-from scorekit._sql.meaning.read import bare_columns
 from scorekit._sql.meaning.tree import (
     Aggregate,
     Among,
@@ -62,6 +61,7 @@ from scorekit._sql.meaning.tree import (
     integer,
     local_sources,
 )
+from scorekit._sql.meaning.unsettled import bare_columns
 
 _T = TypeVar("_T")
 Value: TypeAlias = Any

@@ -21,7 +21,8 @@ import sqlglot
 from benchmarks.generators.queries import pairs
 from benchmarks.machine import alone
 from scorekit._sql.meaning.catalog import Catalog
-from scorekit._sql.meaning.read import UnreadError, read_query
+from scorekit._sql.meaning.read import read_query
+from scorekit._sql.meaning.syntax import UnreadError
 from scorekit._sql.text.base_tables import tables_of
 from scorekit._sql.text.parsing import parse
 

@@ -20,7 +20,7 @@ from sqlglot import exp
 from scorekit._sql.databases.functions import arities
 from scorekit._sql.meaning.operands import Planner
 from scorekit._sql.meaning.question import Question
-from scorekit._sql.meaning.read import Names, bare_columns, read_names
+from scorekit._sql.meaning.read import Names, read_names
 from scorekit._sql.meaning.tree import (
     Column,
     Query,
@@ -32,6 +32,7 @@ from scorekit._sql.meaning.tree import (
     free_sources,
     local_sources,
 )
+from scorekit._sql.meaning.unsettled import bare_columns
 from scorekit._sql.prove.rule import View
 from scorekit._sql.prove.scope import Scope, UnsupportedError, derived_in
 from scorekit._sql.refute.choices import NO_CHOICE, ReadingOrder, Ties

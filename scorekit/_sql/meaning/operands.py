@@ -13,7 +13,8 @@ from sqlglot import exp
 from scorekit._sql.databases.functions import VERSIONS, database_of
 from scorekit._sql.databases.kinds import CLASSES, NUMBERS, WHOLE
 from scorekit._sql.meaning.catalog import Catalog
-from scorekit._sql.meaning.read import Reading, UnreadError, bare_columns, read_names, read_query
+from scorekit._sql.meaning.read import Reading, read_names, read_query
+from scorekit._sql.meaning.syntax import UnreadError
 from scorekit._sql.meaning.tree import (
     TRUE,
     Aggregate,
@@ -45,6 +46,7 @@ from scorekit._sql.meaning.tree import (
     local_sources,
     walk,
 )
+from scorekit._sql.meaning.unsettled import bare_columns
 from scorekit._sql.schema.tables import SqlSchema
 from scorekit._sql.text.parsing import is_long, parse
 from scorekit.errors import SqlError

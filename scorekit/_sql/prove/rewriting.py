@@ -12,7 +12,6 @@ from functools import cache
 from itertools import count
 from typing import Final, cast
 
-from scorekit._sql.meaning.read import bare_columns
 from scorekit._sql.meaning.tree import (
     And,
     Node,
@@ -28,6 +27,7 @@ from scorekit._sql.meaning.tree import (
     Windowed,
     has_aggregate,
 )
+from scorekit._sql.meaning.unsettled import bare_columns
 from scorekit._sql.prove.logic import Mode
 from scorekit._sql.prove.normal import Arm, Sorted
 from scorekit._sql.prove.rule import Rule, View

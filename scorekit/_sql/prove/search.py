@@ -12,8 +12,10 @@ from sqlglot.serde import dump
 
 from scorekit._sql.databases.kinds import UNCASED
 from scorekit._sql.meaning.catalog import Catalog
+from scorekit._sql.meaning.names import CASE_MATTERS
 from scorekit._sql.meaning.question import Question
-from scorekit._sql.meaning.read import CASE_MATTERS, Reading, UnreadError, is_settled, read_query
+from scorekit._sql.meaning.read import Reading, read_query
+from scorekit._sql.meaning.syntax import UnreadError
 from scorekit._sql.meaning.tree import (
     RUNNING,
     WHOLE,
@@ -39,6 +41,7 @@ from scorekit._sql.meaning.tree import (
     rewritten,
 )
 from scorekit._sql.meaning.tree import Literal as Constant
+from scorekit._sql.meaning.unsettled import is_settled
 from scorekit._sql.prove.dependencies import Relation
 from scorekit._sql.prove.logic import with_canonical_names
 from scorekit._sql.prove.matching import Matcher

@@ -13,8 +13,10 @@ from sqlglot import Token, TokenType, exp
 from scorekit._sql.databases.dialects import has_all, unknown, versions
 from scorekit._sql.databases.functions import VERSIONS, database_of
 from scorekit._sql.meaning.catalog import Catalog, normal_name, rules_of
+from scorekit._sql.meaning.names import CASE_MATTERS
 from scorekit._sql.meaning.operands import faults_of, misfit
-from scorekit._sql.meaning.read import CASE_MATTERS, Reading, RefusedError, UnreadError, read_query
+from scorekit._sql.meaning.read import Reading, read_query
+from scorekit._sql.meaning.syntax import RefusedError, UnreadError
 from scorekit._sql.meaning.tree import Function, Node, OrderItem, rewritten
 from scorekit._sql.refute.expressions import UnfaithfulError
 from scorekit._sql.refute.runnable import affinity, affinity_of

@@ -13,7 +13,7 @@ from sqlglot.errors import SqlglotError
 from scorekit._sql.databases.kinds import WHOLE
 from scorekit._sql.databases.kinds import Column as Declared
 from scorekit._sql.meaning.catalog import catalog_of
-from scorekit._sql.meaning.read import Names, bare_columns, read_names
+from scorekit._sql.meaning.read import Names, read_names
 from scorekit._sql.meaning.tree import (
     Column,
     Exists,
@@ -26,6 +26,7 @@ from scorekit._sql.meaning.tree import (
     integer,
     local_sources,
 )
+from scorekit._sql.meaning.unsettled import bare_columns
 from scorekit._sql.refute.expressions import (
     DESCRIBED,
     UnfaithfulError,

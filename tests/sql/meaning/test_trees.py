@@ -33,7 +33,8 @@ from benchmarks.oracles.tree_interpreter import (
 )
 from scorekit import column_accuracy
 from scorekit._sql.meaning.catalog import Catalog
-from scorekit._sql.meaning.read import Reading, UnreadError, read_names, read_query
+from scorekit._sql.meaning.read import Reading, read_names, read_query
+from scorekit._sql.meaning.syntax import UnreadError
 from scorekit._sql.meaning.tree import (
     FALSE,
     NULL,

@@ -13,8 +13,8 @@ from outcomes import present
 from sqlglot import exp
 
 from benchmarks.generators.stored_pairs import pairs
+from scorekit._sql.meaning.conditions import NO_ROW_VALUES
 from scorekit._sql.meaning.question import Question
-from scorekit._sql.meaning.read import NO_ROW_VALUES
 from scorekit._sql.prove.search import ALIKE, TIES, UNORDERED, Proof, search
 from scorekit._sql.schema.tables import SqlSchema, read_schema
 from scorekit._sql.text.parsing import parse

@@ -7,7 +7,6 @@ from typing import Final
 
 import attrs
 
-from scorekit._sql.meaning.read import bare_columns
 from scorekit._sql.meaning.tree import (
     NULL,
     TRUE,
@@ -25,6 +24,7 @@ from scorekit._sql.meaning.tree import (
     found_in,
     has_aggregate,
 )
+from scorekit._sql.meaning.unsettled import bare_columns
 from scorekit._sql.prove.normal import As
 from scorekit._sql.prove.rule import (
     View,
