@@ -42,7 +42,7 @@ from scorekit._plots.canvas import (
 from scorekit._plots.labels import BELOW, BESIDE, place_names
 from scorekit._sheet.values import counted, estimate, level_of
 from scorekit.calibration import CalibrationError, ConfidenceCalibration
-from scorekit.comparison import CaseChange, Comparison, is_significant
+from scorekit.comparison import CaseChange, Comparison
 from scorekit.errors import refuse, shown
 from scorekit.horizons import TimeHorizon
 from scorekit.intervals import Interval
@@ -301,15 +301,15 @@ def plot_comparison(
             )
         elif isinstance(row, CaseChange) and row.delta is not None:
             worse, color, width = row.delta < 0, FRONTIER, 1.0
-            if is_significant(row, comparison):
+            if row.is_significant:
                 color, width, thick = WORSE if worse else BETTER, 3.0, "; thick: significant"
             axes.plot([0, row.delta], [y, y], color=color, linewidth=width, zorder=2)
             draw_point(axes, row.delta, y, marker="<" if worse else ">", color=color, filled=worse)
     for label in axes.get_yticklabels()[: min(n_suites, shown)]:
         label.set_fontweight("bold")
-    within = comparison.suite.within_margin
-    if within is not None:
-        axes.axvline(-within.margin, color=WORSE, linewidth=1, linestyle="--", zorder=1)
+    margin = comparison.suite.margin
+    if margin is not None:
+        axes.axvline(-margin, color=WORSE, linewidth=1, linestyle="--", zorder=1)
     axes.axvline(0, color=FRONTIER, linewidth=1, zorder=1)
     axes.axhline(sum(heights[: min(n_suites, shown + 1)]), color=FRONTIER, linewidth=0.5)
     sides = (short_name(comparison.current_name), short_name(comparison.baseline_name))
@@ -318,7 +318,7 @@ def plot_comparison(
     counts = [f"{verdicts.count(verdict)} {verdict}" for verdict in dict.fromkeys(verdicts)]
     outcome = ", ".join(counts) if n_suites > 1 else verdicts[0]
     unchanged = f"{comparison.n_unchanged} unchanged, within {comparison.threshold:g}"
-    dashed = "" if within is None else f"; dashed: margin {within.margin:g}"
+    dashed = "" if margin is None else f"; dashed: margin {margin:g}"
     title = f"{sides[0]}{joint}against {sides[1]}: {outcome}"
     # suites that are named by models are of a single metric
     metrics = {change.metric for change in changes if change.model in comparison.suites}

@@ -1,9 +1,8 @@
-"""Exact tests of two groups of attempts, and their correction for many cases."""
+"""Exact tests of two groups of attempts."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
 from functools import lru_cache
 
 import numpy as np
@@ -145,40 +144,5 @@ def share_up_to(places: Groups, size: int, most: int) -> float:
 
 def least_p_value(n_old: int, n_new: int) -> float:
     """Return the least p value that so many attempts at a case can have."""
-    return 1.0 / math.comb(n_old + n_new, n_old)
-
-
-def least_p_values(before: Iterable[Scores], after: Iterable[Scores]) -> Floats:
-    """Return the least p value that each case could have shown, whichever attempts were whose."""
-    pairs = zip(before, after, strict=True)
-    return np.array([_least_of(tuple(sorted(old + new)), len(new)) for old, new in pairs])
-
-
-@lru_cache(maxsize=4096)
-def _least_of(pooled: Scores, n_new: int) -> float:
-    """Return the share of the subsets of that size that sum to no more than the lowest."""
-    steps = _grid_steps(len(pooled) - n_new, n_new)
-    values = np.array(pooled) if steps is None else np.rint(np.array(pooled) * steps)
-    tied = abs(values - values[n_new - 1]) <= DECIMAL_NOISE
-    ways = _log_ways(int(tied.sum()), int(tied[:n_new].sum()))
-    return math.exp(ways - _log_ways(len(pooled), n_new))
-
-
-def _log_ways(n: int, k: int) -> float:
-    return math.lgamma(n + 1) - math.lgamma(k + 1) - math.lgamma(n - k + 1)
-
-
-def tarone_holm(p_values: Floats, least: Floats) -> Floats:
-    """
-    Return p values corrected for all the cases that could have shown as much.
-
-    Tarone's correction in Hommel and Krummenauer's form, step by step as Holm's: a p value counts
-    once for each case whose *least* possible p value is no larger, those rejected before it left
-    out.  *p_values* may be of some of the cases only; the others then never count as rejected.
-    """
-    order = np.argsort(p_values, kind="stable")
-    ordered = p_values[order]
-    able = np.searchsorted(np.sort(least), ordered * (1.0 + DECIMAL_NOISE), side="right")
-    corrected = np.empty(p_values.size)
-    corrected[order] = np.maximum.accumulate(ordered * (able - np.arange(able.size)))
-    return np.minimum(corrected, 1.0)
+    log_ways = math.lgamma(n_old + n_new + 1) - math.lgamma(n_old + 1) - math.lgamma(n_new + 1)
+    return math.exp(-log_ways)

@@ -160,23 +160,6 @@ class Side(ReportScores):
         suites = (*self.suites.values(), *self.ends.values())
         return list(dict.fromkeys(case_id for cases in suites for case_id in cases))
 
-    def parted(self, values: Mapping[str, str]) -> Side:
-        """Return the same with a suite for each of the *values* that cases have."""
-
-        def part(suite: SuiteKey, case_id: str) -> SuiteKey:
-            return f"{suite[0]} {values[case_id]}", suite[1]
-
-        suites: dict[SuiteKey, dict[str, tuple[float, ...]]] = {}
-        ends: dict[SuiteKey, dict[str, Ends]] = {}
-        for suite, cases in self.suites.items():
-            for case_id, scores in cases.items():
-                suites.setdefault(part(suite, case_id), {})[case_id] = scores
-        for suite, reaches in self.ends.items():
-            for case_id, reach in reaches.items():
-                ends.setdefault(part(suite, case_id), {})[case_id] = reach
-        failing = {(part(*key), key[1]): kind for key, kind in self.failing.items()}
-        return self._replace(suites={**suites}, ends=ends, failing=failing)
-
     def name(self, default: str) -> str:
         """Return the model, or *default* where there is not exactly one."""
         names = [model for model in self.models if model is not None]
@@ -327,14 +310,14 @@ class Paired(NamedTuple):
     case_ids: Sequence[str]
     before: Attempts
     after: Attempts
-    n_unseen: int
+    unseen: Sequence[str] = ()
     """Cases of the baseline that the current run does not have."""
     every_id: Sequence[str] = ()
     """Of all cases that both sides have, where outcomes of some are unknown; else none."""
     ends: tuple[Sides, ...] = ()
     """The scores of these at the worst and at the best: missing outcomes of the baseline passed
     and those of the current run failed, and the reverse."""
-    n_unknown: int = 0
+    unknown: Sequence[str] = ()
     """Cases that are compared by the attempts whose outcome is known."""
 
 
@@ -342,19 +325,19 @@ def paired(suite: SuiteKey, before: Side, after: Side) -> Paired:
     old, new = (CaseScores.of(side.suites.get(suite, {})) for side in (before, after))
     ends = [side.ends.get(suite, {}) for side in (before, after)]
     if old.case_ids == new.case_ids and not any(ends):  # as in two runs; nothing to look up
-        return Paired(suite, old.case_ids, old.attempts, new.attempts, 0)
+        return Paired(suite, old.case_ids, old.attempts, new.attempts)
     case_ids = [case_id for case_id in old if case_id in new]
     both = old.take(case_ids), new.take(case_ids)
     sides = list(zip((old, new), ends, strict=True))
     first, second = ({**dict.fromkeys(known), **dict.fromkeys(own)} for known, own in sides)
-    n_unseen = len(first.keys() - second.keys())
+    unseen = [case_id for case_id in first if case_id not in second]
     every_id = [case_id for case_id in first if case_id in second]
     if not any(case_id in own for own in ends for case_id in every_id):
-        return Paired(suite, case_ids, *both, n_unseen)
+        return Paired(suite, case_ids, *both, unseen)
 
     def at(known: CaseScores, own: Mapping[str, Ends], end: int) -> Attempts:
         return Attempts.of(own[i][end] if i in own else known[i] for i in every_id)
 
     ways = tuple((at(*sides[0], 1 - end), at(*sides[1], end)) for end in (0, 1))
-    n_unknown = sum(any(i in own for own in ends) for i in case_ids)
-    return Paired(suite, case_ids, *both, n_unseen, every_id, ways, n_unknown)
+    unknown = [i for i in case_ids if any(i in own for own in ends)]
+    return Paired(suite, case_ids, *both, unseen, every_id, ways, unknown)

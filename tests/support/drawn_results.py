@@ -40,7 +40,7 @@ from scorekit.strategies import (
     suite_counts,
     tool_calls,
 )
-from scorekit.verdicts import MarginVerdict, SuiteVerdict
+from scorekit.verdicts import SuiteVerdict
 
 T = TypeVar("T")
 
@@ -100,13 +100,6 @@ def _case_changes(draw: st.DrawFn) -> CaseChange:
         p_value=p_value,
         adjusted_p_value=adjusted_p_value,
     )
-
-
-def _margin_verdict(
-    before: list[float], after: list[float], margin: float
-) -> MarginVerdict | None:
-    sides = (dict(enumerate(scores)) for scores in (before, after))
-    return scorekit.compare_reports(*sides, margin=margin).suite.within_margin
 
 
 @st.composite
@@ -354,8 +347,6 @@ RESULTS: dict[Any, Callable[[], st.SearchStrategy[Any]]] = {
     # comparisons and plans
     CaseChange: _case_changes,
     SuiteVerdict: _parts(scorekit.Comparison, "suite"),
-    MarginVerdict: lambda: _called(_margin_verdict, _columns(UNIT, UNIT, min_size=2, max_size=8),
-        margin=st.floats(0.01, 0.9)),
     scorekit.McNemarTest: lambda: st.builds(scorekit.mcnemar_test,
         n_pass_to_fail=st.integers(0, 200), n_fail_to_pass=st.integers(0, 200)),
     scorekit.PairedDifference: lambda: _called(_paired_difference,

@@ -1,0 +1,115 @@
+"""What outcomes were lost: one test for the whole run, of unknown ones and of those left out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from scorekit._comparison.plan import Plan
+from scorekit._core.attempts import Attempts
+from scorekit._stats.betting import betting_interval
+from scorekit._stats.bounded import Floats
+from scorekit._stats.changes import Units, is_at_most
+from scorekit._stats.missing import missing_shares, padded, planned_attempts
+from scorekit._stats.sides import Paired, Sides
+
+Shift = Literal["none", "rose", "fell"]
+
+SAME = 1e-12
+"""Difference of two shares that rounding makes."""
+
+
+class Missing(NamedTuple):
+    """The share of outcomes that are missing in either run, and whether it changed."""
+
+    shares: tuple[float, float]
+    shift: Shift
+    planned: tuple[int, int]
+    """Attempts at each case that were planned, as far as numbers say; 0 where they are fixed."""
+    lost_cases: bool
+    """Whether cases lost every outcome, and not as others had none before."""
+
+    @classmethod
+    def of(cls, pairs: Sequence[Paired], plan: Plan) -> Missing:
+        """Compare both runs, each case by its mean over the suites."""
+        reaches = [_reaches(pair) for pair in pairs]
+        planned = (0, 0)
+        if plan.attempts == "auto":
+            first, second = (
+                max(planned_attempts(sides[i][0].sizes) for _, sides in reaches) for i in (0, 1)
+            )
+            planned = first, second
+        if not any(pair.ends for pair in pairs) and all(
+            int(one.sizes.min()) >= n
+            for _, sides in reaches
+            for (one, _), n in zip(sides, planned, strict=True)
+        ):
+            return cls((0.0, 0.0), "none", planned, lost_cases=False)
+        columns = [
+            (ids, missing_shares(*old, planned[0]), missing_shares(*new, planned[1]))
+            for ids, (old, new) in reaches
+        ]
+        case_ids, old, new = _by_case(columns)
+        shift: Shift = "none"
+        p_fall, p_rise = _p_values(case_ids, new - old, plan)
+        if is_at_most(min(p_fall, p_rise), plan.error / 2.0):
+            shift = "rose" if p_rise < p_fall else "fell"
+        wholly = [(ids, _are_lost(*old), _are_lost(*new)) for ids, (old, new) in reaches]
+        case_ids, none_before, none_now = _by_case(wholly)
+        lost = bool((none_now > none_before + SAME).any())
+        if lost and none_before.any():
+            _, p_rise = _p_values(case_ids, none_now - none_before, plan)
+            lost = is_at_most(p_rise, plan.error / 2.0)
+        return cls((float(old.mean()), float(new.mean())), shift, planned, lost)
+
+    def ends(self, pair: Paired) -> tuple[Sides, ...]:
+        """Return the scores at the worst and the best of what is missing; none if nothing is."""
+        ends = pair.ends or ((pair.before, pair.after),) * 2
+        n_old, n_new = self.planned
+        found = tuple(
+            (padded(old, n_old, 1.0 - way), padded(new, n_new, way))
+            for way, (old, new) in enumerate(ends)
+        )
+        is_known = not pair.ends and found[0] == (pair.before, pair.after)
+        return () if is_known else found
+
+
+def _reaches(pair: Paired) -> tuple[Sequence[str], tuple[Sides, Sides]]:
+    """Return the cases, and of either run the lowest and the highest scores of their attempts."""
+    if not pair.ends:
+        return pair.case_ids, ((pair.before, pair.before), (pair.after, pair.after))
+    (high_old, low_new), (low_old, high_new) = pair.ends
+    return pair.every_id, ((low_old, high_old), (low_new, high_new))
+
+
+def _are_lost(lowest: Attempts, highest: Attempts) -> Floats:
+    """Tell which cases have no known outcome, as 0 and 1."""
+    unknown = lowest.scores < highest.scores
+    return np.logical_and.reduceat(unknown, lowest.starts).astype(np.float64)
+
+
+def _by_case(
+    columns: Sequence[tuple[Sequence[str], Floats, Floats]],
+) -> tuple[Sequence[str], Floats, Floats]:
+    """Return the cases of all suites, and of each its mean over them, of both columns."""
+    if len(columns) == 1:
+        return columns[0]
+    ids = dict.fromkeys(case for own, _, _ in columns for case in own)
+    place_of = dict(zip(ids, range(len(ids)), strict=True))
+    first, second, times = np.zeros((3, len(ids)))
+    for own, old, new in columns:  # each case once
+        places = np.fromiter(map(place_of.__getitem__, own), np.intp)
+        first[places] += old
+        second[places] += new
+        times[places] += 1.0
+    return list(ids), first / times, second / times
+
+
+def _p_values(case_ids: Sequence[str], deltas: Floats, plan: Plan) -> tuple[float, float]:
+    """Return the one-sided p values of a fall and of a rise of a share."""
+    if plan.anytime:
+        return betting_interval(deltas, plan.confidence_level)[2]
+    units = Units(deltas, plan.groups_of(case_ids))
+    return units.p_of_fall(), units.turned.p_of_fall()
