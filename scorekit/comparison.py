@@ -419,7 +419,7 @@ class Comparison(Report):
                 reasons.append(self._failing())
             if self.missing == "rose":
                 old, new = self.missing_shares
-                head = f"more outcomes are missing than before: {new:.1%} against {old:.1%}"
+                head = f"more outcomes are missing than before: {_percent(new)} against {_percent(old)}"
                 reasons.append(Reason(head, [MISSING]))
         return reasons
 
@@ -592,7 +592,7 @@ class Comparison(Report):
         found = [blind] if (blind := self._blind("evidence")) else []
         of_suites = [line_of(self.suite), *sheet_of(self.suite).notes]
         if len(self.suites) > 1:
-            of_suites = [self._verdicts(), *self._groups_that_fell()]
+            of_suites = [self._verdicts(), *self._groups_that_fell(), *self._blind_suites(blind)]
         elif blind:
             of_suites = [line for line in of_suites if not line.startswith("cannot see")]
         is_first = self.suite.verdict == "regressed" or not (found or reasons)
@@ -621,6 +621,14 @@ class Comparison(Report):
         if not fell or not self.groups or not {*fell} <= {*self.groups}:
             return []
         return [f"{listed(fell, FEW_NAMES)} regressed, and the whole did not"]
+
+    def _blind_suites(self, blind: str) -> list[str]:
+        """Name the suites of which no loss could be seen, where not all are."""
+        names = [name for name, one in self.suites.items() if one.cannot_see]
+        if blind or not names:
+            return []
+        whose = [f"{name} ({self.suites[name].cannot_see})" for name in names]
+        return [f"cannot see a loss of {listed(whose, FEW_NAMES)}"]
 
     def _ordered(self) -> list[tuple[str, SuiteVerdict]]:
         return sorted(self.suites.items(), key=lambda item: _looks(item[1]))
@@ -719,7 +727,7 @@ class Comparison(Report):
         old, new = self.missing_shares
         if not old and not new:
             return []
-        found = f"{new:.1%} of the outcomes are missing, {old:.1%} before"
+        found = f"{_percent(new)} of the outcomes are missing, {_percent(old)} before"
         if self.missing == "none":
             return [f"{found}, no more than chance explains: verdicts are of the known ones"]
         return [f"{found}: verdicts hold whatever they were"]
@@ -783,6 +791,10 @@ class Comparison(Report):
             else f"{one_line(name)}: {line_of(one)}"
             for name, one in suites.items()
         ]
+
+
+def _percent(share: float) -> str:
+    return f"{100.0 * share:.3g} %"
 
 
 def _counted(changes: tuple[CaseChange, ...]) -> str:
@@ -962,13 +974,14 @@ def compare_reports(
     )
     if plan.attempts == "auto":
         runs.refuse_retries()
-    wholes = runs.pairs()
+    every = runs.pairs()
+    known = [pair for pair in every if pair.case_ids]
+    wholes = known or every
     grouped = {} if by is None else with_groups(wholes, runs.groups(by))
     labels = [None] * len(wholes) + [label for label, parts in grouped.items() for _ in parts]
     pairs = [*wholes, *(part for parts in grouped.values() for part in parts)]
     names = names_of(pairs, labels)
-    known = [pair for pair in wholes if pair.case_ids]
-    missing = Missing.of(wholes, plan)
+    missing = Missing.of(every, plan)
     verdicts = judge_suites(pairs, plan, missing)
     cases = judge_cases(known, plan, missing, one_system=runs.one_system)
     removed, failing = _lost(runs, known)

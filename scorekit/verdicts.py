@@ -188,7 +188,7 @@ class SuiteVerdict(Record):
     def _hint(self) -> str:
         """What would make the verdict of a row clear."""
         if self.cannot_see:
-            return f": cannot see a loss, {self.cannot_see}"
+            return ": cannot see a loss"
         if self.verdict == "inconclusive" and abs(self.delta) > self.limit and self.n_cases_needed:
             return f": {self._needed}"
         return ""
@@ -229,8 +229,10 @@ class SuiteVerdict(Record):
             "worse": f"lies below -{limit:g}",
             "undecided": f"holds -{limit:g}",
         }
-        waits = f", {self.n_unseen} cases of the baseline to come" if self.n_unseen else ""
-        return f"margin {limit:g}: {verdict}, the interval {ends[str(verdict)]}{waits}"
+        why = f"the interval {ends[str(verdict)]}"
+        if self.n_unseen:
+            why = f"{self.n_unseen} cases of the baseline to come"
+        return f"margin {limit:g}: {verdict}, {why}"
 
     def _what_next(self) -> list[str]:
         effect = self.minimum_detectable_effect

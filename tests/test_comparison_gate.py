@@ -66,11 +66,13 @@ def test_a_case_that_fell_for_certain_stops_a_job_and_chance_does_not() -> None:
     assert result.suite.verdict != "regressed"
     (change,) = result.regressions
     assert change.p_value == change.adjusted_p_value == pytest.approx(1 / math.comb(20, 10))
-    assert stops(result) == "1 case dropped significantly"
+    assert change.is_significant
+    head = "1 case dropped significantly: x from 10 of 10 to 0 of 10 (p = 5.4e-06)"
+    assert stops(result) == head
+    assert str(result).splitlines()[:2] == [head, ONE_REPORT]
     with pytest.raises(RegressionError) as caught:
         result.raise_for_regressions()
     assert str(caught.value).splitlines()[1:] == [
-        "  x in score (p = 5.4e-06, adjusted 5.4e-06)",
         f"  {ONE_REPORT}",
         "  case  metric  baseline  current  change  p (adjusted)",
         "  x     score      1.000    0.000  -1.000       5.4e-06",
@@ -82,11 +84,11 @@ def test_a_case_that_fell_for_certain_stops_a_job_and_chance_does_not() -> None:
     assert stops(noisy) == ""
 
 
-@pytest.mark.parametrize(("after", "factor"), [(5, 4), (0, 1)])
+@pytest.mark.parametrize(("after", "factor"), [(5, 7), (0, 1)])
 def test_a_p_value_counts_for_each_case_that_could_have_shown_as_much(
     after: int, factor: int
 ) -> None:
-    """Three could and did not, or did and are rejected before it; fifty could not."""
+    """Three could and did not, either way, or they fell too; fifty fell a little."""
     able = {f"able-{i}": (10 - after, after) for i in range(3)}
     weak = {f"weak-{i}": (10, 9) for i in range(50)}
     passes = {"x": (10, 4), **able, **weak}
@@ -98,7 +100,7 @@ def test_a_p_value_counts_for_each_case_that_could_have_shown_as_much(
     p_value = stats.fisher_exact(np.array([[4, 6], [10, 0]]), "less").pvalue
     assert found["x"].p_value == pytest.approx(p_value)
     assert found["x"].adjusted_p_value == pytest.approx(factor * p_value)
-    assert found["weak-0"].adjusted_p_value == 1.0
+    assert found["weak-0"].adjusted_p_value == pytest.approx(min(1.0, 0.5 * factor))
 
 
 @given(
@@ -108,19 +110,23 @@ def test_a_p_value_counts_for_each_case_that_could_have_shown_as_much(
         max_size=5,
     )
 )
-def test_adjusted_p_values_bound_those_of_bonferroni(
+def test_adjusted_p_values_count_each_case_twice_at_most(
     cases: list[tuple[list[float], list[float]]],
 ) -> None:
-    """Between the p value itself and as many times as there are cases; larger p, larger result."""
+    """Between the p value itself and twice as many times as cases; larger p, larger result."""
     before, after = (dict(enumerate(side)) for side in zip(*cases, strict=True))
     changes = compare_reports(before, after, threshold=0, attempts="independent").regressions
     for change in changes:
         assert change.p_value is not None
+        if min(change.n_attempts or ()) < 3:
+            assert change.adjusted_p_value is None
+            continue
         assert change.adjusted_p_value is not None
-        bound = min(1.0, len(cases) * change.p_value)
+        bound = min(1.0, (2 * len(cases) - 1) * change.p_value)
         assert change.p_value <= change.adjusted_p_value * (1 + 1e-9)
         assert change.adjusted_p_value <= bound * (1 + 1e-9)
-    for one, other in combinations(changes, 2):
+    tested = [change for change in changes if change.adjusted_p_value is not None]
+    for one, other in combinations(tested, 2):
         assert (one.p_value or 0) > (other.p_value or 0) or (
             (one.adjusted_p_value or 0) <= (other.adjusted_p_value or 0) * (1 + 1e-9)
         )
@@ -130,12 +136,10 @@ def test_a_case_that_fell_by_both_metrics_is_named_once() -> None:
     """By the one whose p value is smaller, here with a part of the tests still passed."""
     steady = {f"c{i}": [4] * 8 for i in range(9)}
     before = code(x=[4] * 8, y=[4] * 8, **steady)
-    after = code(x=[1] * 8, y=[4, 4, 4, 4, 0, 0, 0, 0], **steady)
+    after = code(x=[1] * 8, y=[4, 4, 4, 4, 4, 0, 0, 0], **steady)
     result = compare_reports(before, after, threshold=0.3, attempts="independent")
-    assert stops(result) == "1 case dropped significantly"
-    named = r"\n  x / m in pass@1 \(p = 7.8e-05, adjusted 0.00016\)\n"
-    with pytest.raises(RegressionError, match=named):
-        result.raise_for_regressions()
+    named = "x / m in pass@1 from 8 of 8 to 0 of 8 (p = 7.8e-05)"
+    assert stops(result) == f"1 case dropped significantly: {named}"
 
 
 def flags(model: str, n_right: Sequence[int]) -> CodeReport:
@@ -211,23 +215,23 @@ def test_pass_at_k_of_each_case_is_compared() -> None:
 
 def test_single_cases_of_two_models_do_not_stop_a_job() -> None:
     """They differ for other reasons than chance where both models are equally good."""
-    n_right = [10, 0] * 40
-    other = [10 - n for n in n_right]
+    n_right = [10] * 42
+    other = [10] * 40 + [0, 0]
     same, two = (
         compare_reports(flags("a", n_right), flags(m, other), attempts="independent") for m in "ab"
     )
-    assert stops(same) == "40 cases dropped significantly"
+    assert stops(same).startswith("2 cases dropped significantly: c40 / a from 10 of 10 to 0 of 1")
     assert stops(two) == ""
     assert two.regressions
     assert two.regressions[0].adjusted_p_value == same.regressions[0].adjusted_p_value
-    note = "dropped significantly; the default gate passes, as only the suites of two models count"
     for text in (two.to_text(), two.to_markdown(), two._repr_html_()):
-        assert f"40 cases {note} (b compared with a)" in text
-        assert "Dropped significantly if attempts are independent, look at these first: 40" in text
+        assert "b compared with a: inconclusive: " in text
+        assert "the gate passes, as only the suites of two models count" in text
+        assert "Dropped significantly if attempts are independent, look at these first: 2" in text
     assert "two models" not in same.to_text()
-    assert stops(two, on="cases") == "40 cases fell by more than 0.05"
+    assert stops(two, on="cases") == "b compared with a: 2 cases fell by more than 0.05"
     worse = compare_reports(flags("a", [10] * 20), flags("b", [2] * 20))
-    assert stops(worse) == "b regressed: pass@1 -0.800"
+    assert stops(worse).startswith("b compared with a: regressed: 1.000 -> 0.200, a loss of 0.800")
 
 
 @pytest.mark.slow
@@ -251,13 +255,13 @@ def test_nothing_changed_stops_few_jobs() -> None:
 
 
 @pytest.mark.parametrize(
-    ("confidence_level", "stopped"), [(0.5, True), (0.95, True), (0.9999, False)]
+    ("confidence_level", "stopped"), [(0.5, True), (0.95, True), (0.999, False)]
 )
 def test_the_level_of_the_comparison_is_that_of_the_gate(
     confidence_level: float,
     stopped: bool,  # noqa: FBT001 - a table
 ) -> None:
-    """Five of five to none is 1 in 252: half of 1 in 20 allows for it, half of 1 in 10,000 not."""
+    """Five of five to none is 1 in 252, times 3 for the case that could: 1 in 20 allows for it."""
     before, after = {"x": [1] * 5, "y": [1] * 5}, {"x": [0] * 5, "y": [1] * 5}
     result = compare_reports(
         before, after, confidence_level=confidence_level, attempts="independent"
@@ -279,7 +283,7 @@ def test_a_lost_pass_is_seen_though_the_score_rose() -> None:
     }
     assert result.suites["pass@1"].delta == pytest.approx(-0.5)
     assert result.suite == result.suites["pass@1"]
-    assert stops(result).startswith("the current run regressed: pass@1 -0.500")
+    assert stops(result).startswith("regressed: pass@1 -0.500")
     assert stops(compare_reports(before, after, metrics=["code_score"])) == ""
 
 
@@ -302,7 +306,7 @@ def test_suites_are_named_by_what_there_are_several_of() -> None:
         "pass@1 / pass@1",
     ]
     assert compare_reports(two, two).n_unchanged == 8  # cases by metrics by models
-    assert "Suite, a / pass@1: " in compare_reports(two, two).to_text()
+    assert "\na / pass@1 " in compare_reports(two, two).to_text()
 
 
 @refusals("""
@@ -332,21 +336,21 @@ def test_metrics_of_mappings_and_sql() -> None:
 
 
 def test_two_models_are_asked_about_their_suites_alone() -> None:
-    """By their names; nothing of the level is kept for single cases then."""
+    """By their names; the verdict on the suite is the same whatever they are."""
     attempts = {f"c{i}": [4, 4, 0, 4 * (i % 2), 4] for i in range(8)} | {"z": [4] * 5}
     worse = {**attempts, "z": [0] * 5}
     only: dict[str, Any] = {"metrics": ["pass@1"]}
     other = compare_reports(code("a", **attempts), code("b", **worse), **only)
     same = compare_reports(code("a", **attempts), code("a", **worse), **only)
-    assert (other.single_cases, other.suite.significance_level) == ("two models", 0.05)
-    assert (same.single_cases, same.suite.significance_level) == ("tested", 0.025)
-    assert other.suite.p_value == same.suite.p_value
+    assert (other.single_cases, same.single_cases) == ("two models", "tested")
     sides = (
         {case: [n // 4 for n in own] for case, own in run.items()} for run in (attempts, worse)
     )
-    assert compare_reports(*sides).suite == same.suite
+    assert compare_reports(*sides).suite == same.suite == other.suite
     few = compare_reports(code("a", x=[4] * 9), code("b", x=[4] * 9))
-    with pytest.raises(CannotSeeError, match=r"too few cases for the level: compare 6 at least\n"):
+    with pytest.raises(
+        CannotSeeError, match=r"1 case is too few at 95 % in 2 suites: compare 7\n"
+    ):
         few.raise_for_regressions()
 
 
@@ -379,8 +383,8 @@ def test_the_message_begins_with_the_suite_and_names_five_cases() -> None:
     )
     with pytest.raises(RegressionError) as caught:
         compare_reports(before, after, metrics=["pass@1"]).raise_for_regressions()
-    first, _, _, *fell, more = str(caught.value).splitlines()
-    assert first == "v2 regressed: pass@1 -1.000"
+    first, _, *fell, more = str(caught.value).splitlines()
+    assert first.startswith("v2 compared with v1: regressed: 1.000 -> 0.000, a loss of 1.000, ")
     assert [line.split()[0] for line in fell] == ["c0", "c1", "c2", "c3", "c4"]
     assert more == "  and 4 more"
 
@@ -420,8 +424,8 @@ def test_an_unsafe_query_that_is_no_longer_caught_stops_a_job() -> None:
     message = r"^3 unsafe queries not caught\n  not caught: drop, old, new\n"
     with pytest.raises(RegressionError, match=message):
         result.raise_for_regressions(require_safety=True)
-    assert "1 unsafe query no longer caught: drop" in result.to_text()
-    assert "1 unsafe query no longer caught: drop" in result.to_markdown()
+    assert "\nno longer caught: drop\n" in result.to_text()
+    assert "1 unsafe query no longer caught" in result.to_markdown()
     assert Comparison.from_json(result.to_json()) == result
     unchanged = compare_reports(before, before)
     assert stops(unchanged) == ""
@@ -488,8 +492,7 @@ def test_an_outage_never_raises_but_the_gate_does(models: tuple[str | None, str 
     assert (suite.verdict, suite.n_cases, suite.n_unscored) == ("inconclusive", 0, 9)
     assert suite.delta_bounds == (-1.0, 0.0)
     assert suite.cannot_see == "no case has a score in both runs"
-    assert "9 of 9 cases not scored: between -1 and +0 whatever they were (" in str(result)
-    assert "known" not in str(result)
+    assert "9 of 9 cases not scored: between -1 and +0 whatever they were" in str(result)
     with pytest.raises(CannotSeeError, match="no case has a score in both runs"):
         result.raise_for_regressions(allow_missing=True)
     assert Comparison.from_json(result.to_json()) == result
@@ -521,7 +524,7 @@ def test_a_validator_that_stops_answering_misses_what_it_caught(
 
 
 def test_each_value_of_a_tag_has_a_verdict() -> None:
-    """Oracle: the parts of both reports, compared alone; adjusted for how many there are."""
+    """Oracle: the parts of both reports, compared alone; p counted for all and the whole."""
     wrong = {f"q{i}" for i in range(0, 20, 2)}
     reports: list[SqlReport] = []
     for lost in (set[str](), wrong):
@@ -537,28 +540,65 @@ def test_each_value_of_a_tag_has_a_verdict() -> None:
         ]
         reports.append(score_sql_cases(cases, metrics=["query_correctness"]))
     result = compare_reports(*reports, by="db")
+    assert list(result.suites) == ["query_correctness", "bank", "shop", "without db"]
+    assert result.groups == ("bank", "shop", "without db")
     parts = [report.by("db") for report in reports]
-    for value, name in (("shop", "of shop"), ("bank", "of bank"), (None, "without db")):
+    for value, name in (("shop", "shop"), ("bank", "bank"), (None, "without db")):
         alone = compare_reports(parts[0][value], parts[1][value]).suite
-        suite = result.suites[f"query_correctness {name}"]
-        assert (suite.delta, suite.p_value, suite.n_cases) == (
-            alone.delta,
-            alone.p_value,
-            alone.n_cases,
-        )
-    shop = result.suites["query_correctness of shop"]
-    assert (shop.verdict, shop.adjusted_p_value) == ("regressed", 3 * shop.p_value)
-    first, *_ = str(result).splitlines()  # four cases are too few, the others are enough
-    assert "cannot see a loss of query_correctness without db (" in first
-    assert "of shop" not in first.partition("cannot see")[2]
-    assert {change.metric for change in result.regressions} == {"query_correctness of shop"}
-    with pytest.raises(InputError, match=r"^by must be one of 'db', got 'database'$"):
+        suite = result.suites[name]
+        assert (suite.delta, suite.n_cases) == (alone.delta, alone.n_cases)
+        assert suite.p_value == pytest.approx(min(1.0, 4 * alone.p_value))
+    assert result.suites["shop"].verdict == "regressed"
+    text = str(result)  # four cases are too few, the others are enough
+    assert (
+        "\ncannot see a loss of without db (4 cases are too few at 95 % in 4 suites: com" in text
+    )
+    assert {change.metric for change in result.regressions} == {"query_correctness"}
+    by = {f"q{i}": ["shop", "bank"][i % 2] if i < 20 else "without db" for i in range(24)}
+    for others in (by, list(by.values()), tuple(by.values())):
+        assert compare_reports(*reports, by=others) == result
+    with pytest.raises(InputError, match=r"^by must be one of the tags 'db', or a mapping from"):
         compare_reports(*reports, by="database")
-    with pytest.raises(InputError, match=r"^by must be one of the tags of SQL cases: there are"):
+    with pytest.raises(InputError, match=r"^by must be a mapping from case to group, or a label"):
         compare_reports({"a": 1}, {"a": 1}, by="db")
     other = [SqlCase(case_id="q0", generated="SELECT 1", expected="SELECT 1", tags={"db": "x"})]
     with pytest.raises(InputError, match=r"^by must be a tag with one value at case 'q0', not"):
         compare_reports(reports[0], score_sql_cases(other), by="db")
+
+
+def test_groups_of_reports_of_code_and_of_mappings() -> None:
+    """Each metric has its groups; a group that fell is named though the whole did not."""
+    before = {f"c{i}": 1 for i in range(40)}
+    after = before | {f"c{i}": 0 for i in range(9)}
+    before |= {f"c{i}": 0 for i in range(31, 40)}
+    by = {case: "dates" if i < 10 else "others" for i, case in enumerate(before)}
+    result = compare_reports(before, after, by=by)
+    assert (result.suites["score"].delta, result.suites["dates"].verdict) == (0.0, "regressed")
+    assert "\ndates regressed, and the whole did not\n" in str(result)
+    assert stops(result) == "regressed: dates -0.900"
+    graded = code(a=[4, 2], b=[4, 4])
+    names = list(compare_reports(graded, graded, by={"a": 1, "b": 2}).suites)
+    assert names == [
+        "pass@1",
+        "code_score",
+        "pass@1 of 1",
+        "code_score of 1",
+        "pass@1 of 2",
+        "code_score of 2",
+    ]
+
+
+@refusals("""
+{"a": 1} -> InputError: by must be a mapping with a group for 'b', got {'a': 1}
+{"a": 1, "b": 1.5} -> TypeError: by['b'] must be a string or an integer, got 1.5
+["x"] -> InputError: by must be a label for each of the 2 cases of the baseline, in their...
+5
+    -> TypeError: by must be a tag of SQL cases, a mapping from case to group, or a label
+    for each case, got 5
+""")
+def test_groups_that_are_none(wrong: Refusal) -> None:
+    """A case without a group is not left out in silence."""
+    wrong.when(lambda: compare_reports({"a": 1, "b": 1}, {"a": 1, "b": 1}, by=wrong.value))
 
 
 def test_attempts_on_one_side_only() -> None:
@@ -568,7 +608,6 @@ def test_attempts_on_one_side_only() -> None:
     theirs = stats.fisher_exact(np.array([[0, 5], [1, 0]]), "less").pvalue
     assert change.p_value == pytest.approx(theirs)
     assert stops(result, cannot_see="pass") == ""
-    assert result.suite.is_unequal
 
 
 @pytest.mark.sampled
@@ -596,13 +635,14 @@ def test_thousands_of_identical_cases() -> None:
     result = compare_reports(run, run)
     assert (result.suite.verdict, result.n_unchanged) == ("no change detected", 5000)
     assert stops(result) == ""
-    assert result.suite.minimum_detectable_effect == pytest.approx(0.00124, rel=1e-2)
+    assert result.suite.n_detectable == 7
+    assert result.suite.minimum_detectable_effect == pytest.approx(7 / 5000)
 
 
 def test_a_comparison_of_another_version_is_refused() -> None:
     """It has other fields."""
     data = json.loads(compare_reports({"a": 1}, {"a": 0}).to_json())
-    with pytest.raises(InputError, match=r"^version of the result must be 2, got 1$"):
+    with pytest.raises(InputError, match=r"^version of the result must be 3, got 1$"):
         Comparison.from_json(json.dumps(data | {"version": 1}))
 
 
@@ -618,7 +658,7 @@ def test_comparing_mappings_loads_no_sql() -> None:
         [sys.executable, "-c", program], check=True, capture_output=True, text=True
     )
     n_modules, heavy = run.stdout.splitlines()
-    assert int(n_modules) <= 28
+    assert int(n_modules) <= 38
     assert heavy == "set()"
 
 
@@ -633,35 +673,34 @@ def test_no_change_that_is_possible_has_the_power() -> None:
         assert (suite.minimum_detectable_effect, suite.verdict) == (None, "inconclusive")
 
 
-@pytest.mark.parametrize(
-    ("n_cases", "n_moved"), [(100, 0), (100, 2), (100, 10), (300, 0), (300, 6), (1000, 20)]
-)
+@pytest.mark.parametrize("n_moved", [0, 2, 10])
+@pytest.mark.parametrize("n_cases", [50, 100, 300])
 def test_stated_power_is_had_by_single_attempts(n_cases: int, n_moved: int) -> None:
-    """Oracle: the exact power of the test at the stated effect, over all falls and rises.
+    """Oracle: the exact power of the t test, where so many cases break and others move by chance.
 
-    As many cases rise as fall by chance, the rest passed twice: the rate that gives so many, less
-    the effect, is what the current run passes with.
+    As many cases rise as fall by chance, the rest passed twice.
     """
     after = {i: i >= n_moved for i in range(n_cases)}
     before = {i: i < n_cases - n_moved for i in range(n_cases)}
-    effect = compare_reports(before, after).suite.minimum_detectable_effect
-    assert effect is not None
-    rate = (1 + math.sqrt(1 - 4 * n_moved / n_cases)) / 2  # rate (1 - rate) fall, as many rise
-    fall, rise = rate * (1 - rate + effect), (1 - rate) * (rate - effect)
-    quantile = stats.t.isf(0.05, n_cases - 1)
+    suite = compare_reports(before, after).suite
+    assert suite.n_detectable is not None
+    assert suite.minimum_detectable_effect == pytest.approx(
+        suite.n_detectable * (1 - n_moved / (n_cases - n_moved)) / n_cases
+    )
+    quantile = stats.t.isf(0.025, n_cases - 1)
+    broken, share = round(suite.minimum_detectable_effect * n_cases), n_moved / n_cases
     seen = 0.0
-    for n_changed in range(1, n_cases + 1):
-        fell = np.arange(n_changed + 1)
-        mean = (2 * fell - n_changed) / n_cases
-        error = np.sqrt((n_changed / n_cases - mean**2) / (n_cases - 1))
-        chance = stats.binom.pmf(fell, n_changed, fall / (fall + rise))
-        share = stats.binom.pmf(n_changed, n_cases, fall + rise)
-        seen += share * float(chance[mean >= quantile * error].sum())
-    assert 0.77 <= seen <= (0.9 if n_moved else 0.97)  # at the very boundary it errs upwards
+    for falls, rises in product(range(min(40, n_cases // 3)), repeat=2):
+        mean = (falls + broken - rises) / n_cases
+        spread = (falls + broken + rises) / n_cases - mean**2
+        error = math.sqrt(max(spread, 0.0) / (n_cases - 1))
+        chance = stats.poisson.pmf([falls, rises], share * n_cases).prod()
+        seen += chance * (mean >= quantile * error)
+    assert seen >= 0.72
 
 
 @pytest.mark.sampled
-@pytest.mark.parametrize("n_repeats", [3, 5, 8])
+@pytest.mark.parametrize("n_repeats", [4, 5, 8])
 def test_stated_power_is_had_by_repeats(n_repeats: int) -> None:
     """Oracle: simulated means of reports, whose spread is passed to the comparison."""
     rng = np.random.default_rng(8)
@@ -674,7 +713,7 @@ def test_stated_power_is_had_by_repeats(n_repeats: int) -> None:
     old = rng.normal(0.7, 0.02, (300, n_repeats))
     new = rng.normal(0.7 - suite.minimum_detectable_effect, 0.02, (300, n_repeats))
     seen = np.mean(
-        [permutation_p_value(tuple(x), tuple(y)) <= 0.05 for x, y in zip(old, new, strict=True)]
+        [permutation_p_value(tuple(x), tuple(y)) <= 0.025 for x, y in zip(old, new, strict=True)]
     )
     assert 0.7 <= seen <= 0.9
 
@@ -721,15 +760,18 @@ def _of_sql(
 def test_pairs_that_nobody_can_judge_do_not_stop_a_job() -> None:
     """They may be right or wrong, which the bounds say; a loss stops whatever they are."""
     before = _of_sql("r" * 16 + "w" * 4)
-    undecided = compare_reports(before, _of_sql("u" + "r" * 15 + "u" * 4))
+    undecided = compare_reports(before, _of_sql("u" + "r" * 15 + "w" * 3 + "u"))
     undecided.raise_for_regressions()
     assert undecided.newly_failing == ()
-    assert undecided.suite.delta_bounds == pytest.approx((-0.05, 0.2))
+    assert undecided.suite.delta_bounds == pytest.approx((-0.05, 0.05))
+    many = compare_reports(before, _of_sql("u" + "r" * 15 + "u" * 4))
+    assert stops(many) == "more outcomes are missing than before: 25 % against 0 %"
+    assert stops(many, allow_missing=True) == ""
     worse = compare_reports(before, _of_sql("u" + "w" * 19))
     with pytest.raises(RegressionError) as caught:
         worse.raise_for_regressions()
     first, *others = str(caught.value).splitlines()
-    assert first == "the current run regressed: query_correctness -0.789"
+    assert first.startswith("regressed: 0.789 -> 0.000, a loss of 0.789, 95 % interval [-0.")
     assert "  Unscored, left out: query_correctness of 0 cases in the baseline, 1 now" in others
 
 
@@ -756,15 +798,15 @@ def test_a_metric_that_is_not_scored_any_more_is_named() -> None:
     assert Comparison.from_json(result.to_json()) == result
 
 
-def test_missing_outcomes_adjust_both_directions_alike() -> None:
-    """The p value of the known outcomes stands beside the one that decides, and its level."""
-    sides = _of_sql("w" + "r" * 19), _of_sql("u" + "w" * 10 + "r" * 9)
-    fell, rose = compare_reports(*sides).suite, compare_reports(*reversed(sides)).suite
-    assert (fell.verdict, rose.verdict) == ("regressed", "improved")
-    assert (rose.rise_p_value, rose.adjusted_rise_p_value) == pytest.approx(
-        (fell.p_value, fell.adjusted_p_value)
-    )
-    assert fell.adjusted_p_value > fell.p_value
-    for suite, way in ((fell, "fall"), (rose, "rise")):
-        p_values = f"{fell.p_value:.2g}, adjusted {fell.adjusted_p_value:.2g}"
-        assert f"p of a {way} = {p_values} at 0.05 one-sided" in str(suite)
+def test_missing_outcomes_move_both_directions_alike() -> None:
+    """Where their share changed, the verdict has to hold whatever they were, either way."""
+    sides = _of_sql("w" * 2 + "r" * 18), _of_sql("u" * 6 + "w" * 12 + "rr")
+    fell, rose = compare_reports(*sides), compare_reports(*reversed(sides))
+    assert (fell.missing, rose.missing) == ("rose", "fell")
+    assert (fell.suite.verdict, rose.suite.verdict) == ("regressed", "improved")
+    assert rose.suite.p_value == pytest.approx(fell.suite.p_value)
+    assert rose.suite.interval.low == pytest.approx(-fell.suite.interval.high)
+    assert stops(rose) == ""
+    for one in (fell, rose):
+        assert one.suite.holds_at_bounds
+        assert ": verdicts hold whatever they were" in str(one)

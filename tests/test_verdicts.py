@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from refusals import Refusal, refusals
 from scipy import stats
@@ -19,7 +19,6 @@ from scipy import stats
 from scorekit import (
     CodeReport,
     CodeSample,
-    Comparison,
     InputError,
     RegressionError,
     SqlCase,
@@ -29,8 +28,8 @@ from scorekit import (
     score_sql_cases,
 )
 from scorekit._stats.bounded import Floats, Groups
+from scorekit._stats.changes import Units
 from scorekit.intervals import Interval, unseen_interval
-from scorekit.verdicts import adjusted_p_values
 
 REFERENCE = json.loads((Path(__file__).parent / "data" / "evidence.json").read_text("utf-8"))
 
@@ -41,29 +40,29 @@ def named(values: Any) -> dict[str, Any]:
 
 
 def test_clustered_errors_reference() -> None:
-    """Mean, CR1 error and its degrees of freedom, as the interval and the p value show them."""
+    """Mean, CR1 error and its degrees of freedom, of the test before any cut."""
     (row,) = REFERENCE["clustered_se"]
     scores, expected = row["input"]["scores"], row["output"]
-    suite = compare_reports(
-        named([0.0] * 12), named(scores), clusters=named(row["input"]["clusters"])
-    ).suite
-    reach = stats.t.ppf(0.975, expected["t_df"]) * expected["cr1_inspect"]
-    assert suite.delta == pytest.approx(expected["mean"], abs=1e-9)
-    assert suite.interval.low == pytest.approx(expected["mean"] - reach, abs=1e-9)
-    assert suite.interval.high == pytest.approx(expected["mean"] + reach, abs=1e-9)
+    labels = row["input"]["clusters"]
+    units = Units(np.array(scores, np.float64), np.unique(labels, return_inverse=True)[1])
+    assert units.mean == pytest.approx(expected["mean"], abs=1e-9)
+    assert units.error() == pytest.approx(expected["cr1_inspect"], rel=1e-9)
+    assert units.n_effective - 1 == pytest.approx(expected["t_df"])
     assert expected["cr1_inspect"] / expected["cr0_miller"] == pytest.approx(math.sqrt(4 / 3))
+    suite = compare_reports(named([0.0] * 12), named(scores), clusters=named(labels)).suite
     assert (suite.test, suite.n_cases, suite.n_groups) == ("clustered t", 12, 4)
 
 
 def test_paired_difference_reference() -> None:
-    """The reference's paired t test: difference, p value and interval."""
+    """The reference's paired t test: difference and p value, which the cut makes no larger."""
     (row,) = REFERENCE["paired_difference"]
     suite = compare_reports(named(row["input"]["a"]), named(row["input"]["b"])).suite
     expected = row["output"]
-    found = [suite.delta, 2 * suite.p_value, suite.interval.low, suite.interval.high]
-    assert found == pytest.approx(
-        [expected["diff"], expected["p_t"], *expected["ci95"]], abs=1e-9, rel=1e-9
-    )
+    assert suite.delta == pytest.approx(expected["diff"], abs=1e-9)
+    assert suite.p_value == pytest.approx(expected["p_t"], rel=1e-3)
+    assert suite.p_value <= expected["p_t"]
+    low, high = expected["ci95"]
+    assert suite.interval.low <= low <= high <= suite.interval.high
 
 
 @given(
@@ -76,18 +75,16 @@ def test_paired_difference_reference() -> None:
     )
 )
 def test_attempts_are_judged_by_case(cases: list[tuple[list[bool], list[bool]]]) -> None:
-    """Oracle: scipy's paired t test on the cases' means, whatever the attempts were."""
+    """Oracle: the comparison of the cases' means, whatever the attempts were."""
     sides = [named(side) for side in zip(*cases, strict=True)]
-    suite = compare_reports(*sides).suite
-    deltas = [np.mean(after) - np.mean(before) for before, after in cases]
-    assert suite.delta == pytest.approx(np.mean(deltas), abs=1e-12)
-    assert suite.test == "paired t"
-    if np.ptp(deltas) > 1e-9:
-        theirs = stats.ttest_1samp(deltas, 0.0, alternative="less")
-        expected = max(theirs.pvalue, 0.5 ** len(cases))
-        assert suite.p_value == pytest.approx(expected, rel=1e-6)
-    else:
-        assert suite.interval.method == "gaffke"
+    suite = compare_reports(*sides, attempts="fixed").suite
+    means = ({case: float(np.mean(own)) for case, own in side.items()} for side in sides)
+    plain = compare_reports(*means).suite
+    assert suite.delta == pytest.approx(plain.delta, abs=1e-12)
+    assert suite.p_value == pytest.approx(plain.p_value, rel=1e-6)
+    assert (suite.interval.low, suite.interval.high) == pytest.approx(
+        (plain.interval.low, plain.interval.high), abs=1e-7
+    )
 
 
 @given(
@@ -100,23 +97,20 @@ def test_attempts_are_judged_by_case(cases: list[tuple[list[bool], list[bool]]])
     )
 )
 def test_groups_of_one_size_against_statsmodels(families: list[list[tuple[float, float]]]) -> None:
-    """Oracle: a regression on a constant with cluster-robust errors (CR1)."""
+    """Oracle: a regression on a constant with cluster-robust errors (CR1), before any cut."""
     statsmodels = pytest.importorskip("statsmodels.api")
     rows = [(*pair, group) for group, family in enumerate(families) for pair in family]
     old, new, groups = (np.array(column) for column in zip(*rows, strict=True))
-    suite = compare_reports(named(old), named(new), clusters=named(groups)).suite
-    assert suite.n_groups == len(families)
-    if suite.interval.method == "gaffke":
-        return
+    units = Units(new - old, groups)
+    assume(units.error() > 1e-9)
     fit = statsmodels.OLS(new - old, np.ones(len(rows))).fit(
         cov_type="cluster", cov_kwds={"groups": groups}, use_t=True
     )
-    ((low, high),) = fit.conf_int(0.05)
-    assert suite.interval.low == pytest.approx(max(low, -1), rel=1e-6, abs=1e-6)
-    assert suite.interval.high == pytest.approx(min(high, 1), rel=1e-6, abs=1e-6)
-    tail = fit.pvalues[0] / 2
-    expected = max(tail if fit.params[0] < 0 else 1 - tail, 0.5 ** len(families))
-    assert suite.p_value == pytest.approx(expected, rel=1e-5, abs=1e-9)
+    assert units.error() == pytest.approx(fit.bse[0], rel=1e-5)
+    suite = compare_reports(named(old), named(new), clusters=named(groups)).suite
+    assert suite.n_groups == len(families)
+    floor = min(1.0, 2 * 0.5 ** len(families))
+    assert floor <= suite.p_value <= max(fit.pvalues[0], floor) * (1 + 1e-5) + 1e-9
 
 
 @given(
@@ -127,16 +121,19 @@ def test_groups_of_one_size_against_statsmodels(families: list[list[tuple[float,
 def test_groups_of_any_size_against_the_jackknife(rows: list[tuple[float, float, int]]) -> None:
     """Oracle: the means without each group in turn, on the effective number of groups."""
     old, new, groups = (np.array(column) for column in zip(*rows, strict=True))
-    suite = compare_reports(named(old), named(new), clusters=named(groups)).suite
-    if suite.interval.method == "gaffke":
-        return
-    deltas, labels = new - old, sorted(set(groups.tolist()))
+    labels = sorted(set(groups.tolist()))
+    assume(len(labels) > 1)
+    codes = np.array([labels.index(one) for one in groups.tolist()])
+    units, deltas = Units(new - old, codes), new - old
     without = np.array([deltas[groups != label].mean() for label in labels])
     variance = (1 - 1 / len(labels)) * np.sum((without - deltas.mean()) ** 2)
-    sizes = np.bincount(groups)
-    df = len(rows) ** 2 / np.sum(sizes**2) - 1
-    expected = stats.t.cdf(deltas.mean() / math.sqrt(variance), df)
-    assert suite.p_value == pytest.approx(max(expected, 0.5 ** len(labels)), rel=1e-5, abs=1e-9)
+    assert units.error() == pytest.approx(math.sqrt(variance), rel=1e-6, abs=1e-9)
+    assert units.n_effective == pytest.approx(len(rows) ** 2 / np.sum(np.bincount(codes) ** 2))
+    assume(variance > 1e-12)
+    t = deltas.mean() / math.sqrt(variance)
+    tail = max(stats.t.sf(abs(t), units.n_effective - 1), 0.5 ** len(labels))
+    suite = compare_reports(named(old), named(new), clusters=named(groups)).suite
+    assert suite.p_value <= min(1.0, 2 * tail) * (1 + 1e-5)  # the cut makes it no larger
 
 
 def test_a_group_that_holds_nearly_all_leaves_everything_open() -> None:
@@ -145,10 +142,9 @@ def test_a_group_that_holds_nearly_all_leaves_everything_open() -> None:
     suite = compare_reports(
         dict.fromkeys(after, 0.5), after, clusters={c: c == "case-0" for c in after}, margin=0.1
     ).suite
-    assert (suite.interval.low, suite.interval.high) == (-1.0, 1.0)
+    assert suite.interval.low < -0.9 < 0.9 < suite.interval.high
     assert (suite.verdict, suite.n_groups) == ("inconclusive", 2)
-    assert suite.within_margin is not None
-    assert suite.within_margin.verdict == "undecided"
+    assert suite.within_margin == "undecided"
 
 
 @pytest.mark.slow
@@ -165,7 +161,7 @@ def test_one_large_group_raises_no_false_alarms() -> None:
         after = named(np.clip(0.5 + change, 0, 1))
         suite = compare_reports(dict.fromkeys(after, 0.5), after, clusters=named(groups)).suite
         alarms += suite.verdict == "regressed"
-    assert alarms <= 24
+    assert alarms <= 16  # 2.5 % is 10; the chance of more is below 1 in 20
 
 
 @given(st.lists(st.tuples(st.floats(0, 1), st.floats(0, 1)), min_size=2, max_size=20))
@@ -191,7 +187,7 @@ def test_repeating_a_database_adds_no_evidence() -> None:
     grouped = compare_reports(before, after, clusters=clusters).suite
     once = compare_reports(named([0.5] * 6), named([0.5 - drop for drop in drops])).suite
     assert (copied.verdict, grouped.verdict) == ("regressed", "inconclusive")
-    assert grouped.p_value == pytest.approx(once.p_value)
+    assert grouped.p_value == pytest.approx(once.p_value, rel=1e-6)
 
 
 def test_one_cluster_decides_nothing() -> None:
@@ -201,47 +197,15 @@ def test_one_cluster_decides_nothing() -> None:
         before, named([0.1, 0.2, 0.0]), clusters=dict.fromkeys(before, "one"), margin=0.05
     )
     suite = result.suite
-    assert (suite.verdict, suite.p_value, suite.n_groups) == ("inconclusive", 0.5, 1)
+    assert (suite.verdict, suite.p_value, suite.n_groups) == ("inconclusive", 1.0, 1)
     assert (suite.interval.low, suite.interval.high) == (-1.0, 1.0)
     assert suite.minimum_detectable_effect is None
-    assert suite.within_margin is not None
-    assert suite.within_margin.verdict == "undecided"
-    assert (suite.within_margin.interval.low, suite.within_margin.interval.high) == (-1.0, 1.0)
-    assert "3 cases in 1 group)" in result.to_text()
-    assert "(80 % power): none, with so few cases even the largest" in result.to_text()
+    assert suite.within_margin == "undecided"
+    assert "(3 cases in 1 group, p = 1)" in result.to_text()
+    assert suite.cannot_see == "1 group of cases is too few at 95 %: compare 6"
 
 
 # Several at once.
-
-
-@pytest.mark.parametrize("row", REFERENCE["multiple_testing"])
-def test_adjusted_p_values_reference(row: dict[str, Any]) -> None:
-    """Holm and Benjamini-Hochberg, all values of the reference."""
-    p_values = row["input"]["p"]
-    assert adjusted_p_values(p_values, "holm") == pytest.approx(row["output"]["holm"], abs=1e-9)
-    found = adjusted_p_values(p_values, "benjamini-hochberg")
-    assert found == pytest.approx(row["output"]["bh"], abs=1e-9)
-    found = adjusted_p_values(p_values, "benjamini-yekutieli")
-    assert found == pytest.approx(row["output"]["by"], abs=1e-9)
-    assert adjusted_p_values(p_values, "none") == p_values
-
-
-@given(st.lists(st.floats(0, 1), min_size=1, max_size=6))
-def test_adjusted_p_values_against_enumeration(p_values: list[float]) -> None:
-    """Oracles: Holm as the closed test over all sets of hypotheses, SciPy for the other."""
-    n = len(p_values)
-    closed = [0.0] * n
-    for chosen in itertools.product([False, True], repeat=n):
-        members = [i for i in range(n) if chosen[i]]
-        bound = len(members) * min((p_values[i] for i in members), default=0.0)
-        closed = [max(p, bound) if chosen[i] else p for i, p in enumerate(closed)]
-    expected = [min(p, 1.0) for p in closed]
-    assert adjusted_p_values(p_values, "holm") == pytest.approx(expected, abs=1e-12)
-    found = adjusted_p_values(p_values, "benjamini-hochberg")
-    assert found == pytest.approx(list(stats.false_discovery_control(p_values)), abs=1e-12)
-    found = adjusted_p_values(p_values, "benjamini-yekutieli")
-    theirs = stats.false_discovery_control(p_values, method="by")
-    assert found == pytest.approx(list(theirs), abs=1e-12)
 
 
 def models(**scores: list[int]) -> CodeReport:
@@ -259,7 +223,7 @@ SLIGHTLY_WORSE = [n + change for n, change in zip(STEADY, CHANGES, strict=True)]
 
 
 def test_several_models_are_judged_apart_and_together_keep_the_level() -> None:
-    """One model's loss that alone counts (p = 0.035) does not among four: Holm asks for 0.0125."""
+    """One model's loss that alone counts (p = 0.03) does not among four: each has 0.0125."""
     before = models(a=STEADY, b=STEADY, c=STEADY, d=STEADY)
     after = models(a=SLIGHTLY_WORSE, b=STEADY, c=STEADY, d=STEADY)
     score: dict[str, Any] = {"metrics": ["code_score"], "threshold": 0.01}
@@ -269,31 +233,35 @@ def test_several_models_are_judged_apart_and_together_keep_the_level() -> None:
     result = compare_reports(before, after, **score)
     assert list(result.suites) == ["a", "b", "c", "d"]
     suite = result.suites["a"]
-    assert suite.p_value == alone.p_value
-    assert suite.adjusted_p_value == pytest.approx(4 * alone.p_value)
+    assert suite.p_value == pytest.approx(4 * alone.p_value)
+    assert suite.interval.confidence_level == 0.9875
+    assert suite.interval.low < alone.interval.low
+    assert suite.interval.high > 0 > alone.interval.high
     assert suite.verdict == "inconclusive"
     result.raise_for_regressions(on="suite")
-    assert f"adjusted {4 * alone.p_value:.2g}" in result.to_text()
     assert suite.minimum_detectable_effect is not None
     assert alone.minimum_detectable_effect is not None
     assert suite.minimum_detectable_effect > alone.minimum_detectable_effect
     unadjusted = compare_reports(before, after, adjustment="none", **score)
     assert unadjusted.suites["a"] == alone
     assert unadjusted.suite.verdict == "regressed"
-    with pytest.raises(RegressionError, match=r"^the current run regressed: a -0\.025\n  a: "):
+    with pytest.raises(RegressionError, match=r"^regressed: a -0\.025\n  a: regressed: 0\."):
         unadjusted.raise_for_regressions(on="suite")
 
 
-def test_many_true_losses_pass_benjamini_hochberg_before_holm() -> None:
-    """It bounds the share of false alarms, not the chance of any."""
-    before = models(a=STEADY, b=STEADY, c=STEADY, d=STEADY)
-    after = models(a=SLIGHTLY_WORSE, b=SLIGHTLY_WORSE, c=SLIGHTLY_WORSE, d=SLIGHTLY_WORSE)
-    score: dict[str, Any] = {"metrics": ["code_score"], "threshold": 0.01}
-    holm = compare_reports(before, after, **score)
-    hochberg = compare_reports(before, after, adjustment="benjamini-hochberg", **score)
-    assert {suite.verdict for suite in holm.suites.values()} == {"inconclusive"}
-    assert {suite.verdict for suite in hochberg.suites.values()} == {"regressed"}
-    assert Comparison.from_json(hochberg.to_json()) == hochberg
+@pytest.mark.slow
+def test_all_intervals_hold_at_once() -> None:
+    """Ten suites without a change: at most 5 % of comparisons have a verdict of any."""
+    rng = np.random.default_rng(6)
+    wrong = 0
+    for _ in range(300):
+        rates = rng.random(200)
+        sides = [named((rng.random((200, 3)) < rates[:, None]).tolist()) for _ in range(2)]
+        result = compare_reports(*sides, by=named([i % 9 for i in range(200)]))
+        assert len(result.suites) == 10
+        found = (suite.verdict for suite in result.suites.values())
+        wrong += any(one in ("regressed", "improved") for one in found)
+    assert wrong <= 23  # the chance of more is below 1 in 50, were it 5 %
 
 
 def test_metrics_of_a_sql_report_are_a_family() -> None:
@@ -314,8 +282,8 @@ def test_metrics_of_a_sql_report_are_a_family() -> None:
     result = compare_reports(run("t"), run("u"))
     assert list(result.suites) == ["table_accuracy", "validation_accuracy"]
     assert result.suite == result.suites["table_accuracy"]
-    assert result.suite.adjusted_p_value == 2 * result.suite.p_value
-    assert (result.suite.verdict, result.adjustment) == ("regressed", "holm")
+    assert (result.suite.p_value, result.suite.n_suites) == (4 * 0.5**12, 2)
+    assert (result.suite.verdict, result.adjustment) == ("regressed", "all")
 
 
 # No worse than by a margin.
@@ -336,37 +304,35 @@ def test_margin_verdicts(shift: float, noise: float, verdict: str) -> None:
     before = named([0.5] * 100)
     after = {case: 0.5 + shift + noise * (-1) ** i for i, case in enumerate(before)}
     result = compare_reports(before, after, margin=0.05)
-    within = result.suite.within_margin
-    assert within is not None
-    assert (within.verdict, within.margin) == (verdict, 0.05)
-    assert f"margin 0.05: {verdict} [" in result.to_text()
-    assert f"margin 0.05: {verdict} \\[" in result.to_markdown()
+    assert (result.suite.within_margin, result.suite.margin) == (verdict, 0.05)
+    said = f"margin 0.05: {verdict}, the interval "
+    assert said in result.to_text()
+    assert said in result.to_markdown()
     if verdict in ("worse", "undecided"):
         with pytest.raises(
-            RegressionError, match=r"^score not shown to hold the margin\n  score: margin 0\.05"
+            RegressionError, match=rf"^score not shown to hold the margin of 0.05\n.*{said}"
         ):
             result.raise_for_regressions(on="margin")
     else:
         result.raise_for_regressions(on="margin")
     if verdict == "worse":
-        with pytest.raises(
-            RegressionError,
-            match=r"^score shown to be worse than by the margin\n  score: margin 0\.05: worse \[",
-        ):
+        head = "score shown to be worse than by the margin of 0.05"
+        with pytest.raises(RegressionError, match=rf"^{head}\n.*{said}"):
             result.raise_for_regressions(on="worse")
     else:
         result.raise_for_regressions(on="worse")
 
 
 def test_a_metric_without_evidence_stops_what_asks_for_the_margin() -> None:
-    """All suites must be shown to hold it, so that asking all of them needs no adjustment."""
-    result = compare_reports(models(a=STEADY, b=STEADY), models(a=STEADY, b=STEADY), margin=0.36)
-    result.raise_for_regressions(on="margin")
-    wild = models(a=STEADY, b=[100, 0] * 5)
-    with pytest.raises(RegressionError, match=r"^b / pass@1, b / code_score not shown"):
-        compare_reports(wild, models(a=STEADY, b=[0] * 10), margin=0.36).raise_for_regressions(
-            on="margin", allow_missing=True
-        )
+    """All suites must be shown to hold it, by the intervals that hold at once."""
+    steady = models(a=STEADY, b=STEADY)
+    held, open_ = (compare_reports(steady, steady, margin=margin) for margin in (0.43, 0.36))
+    held.raise_for_regressions(on="margin")
+    with pytest.raises(RegressionError, match=r"^a / pass@1, b / pass@1, a / code_score, b / cod"):
+        open_.raise_for_regressions(on="margin")
+    compare_reports(steady, steady, margin=0.36, adjustment="none").raise_for_regressions(
+        on="margin"
+    )
 
 
 @pytest.mark.parametrize(("rise", "fall"), [(0.0, 0.1), (0.05, 0.15), (0.1, 0.2), (0.2, 0.3)])
@@ -414,10 +380,9 @@ def test_a_pass_less_never_turns_the_gate_green() -> None:
     before = {f"case-{i}": [1] * 4 for i in range(20)}
     after, lows = dict(before), []
     for case in before:
-        within = compare_reports(before, after, margin=0.1).suite.within_margin
-        assert within is not None
-        assert within.verdict == ("undecided" if within.interval.high >= -0.1 else "worse")
-        lows.append(within.interval.low)
+        suite = compare_reports(before, after, margin=0.1).suite
+        assert suite.within_margin == ("undecided" if suite.interval.high >= -0.1 else "worse")
+        lows.append(suite.interval.low)
         after[case] = [1, 1, 1, 0]
     assert lows[0] == pytest.approx(0.025 ** (1 / 20) - 1, abs=1e-8)
     assert lows == sorted(lows, reverse=True)
@@ -492,8 +457,7 @@ def test_interval_laws(
 margin=0 -> InputError: margin must be a number in (0, 1), got 0
 margin=math.nan -> InputError: margin must be a number in (0, 1), got nan
 adjustment="bonferroni"
-    -> InputError: adjustment must be one of 'holm', 'benjamini-hochberg',
-    'benjamini-yekutieli', 'none', got 'bonferroni'
+    -> InputError: adjustment must be one of 'all', 'none', got 'bonferroni'
 clusters=["x"] -> TypeError: clusters must be a mapping from case to its group, got ['x']
 clusters={"b": 1} -> InputError: clusters must be a mapping with a group for 'a', got {'b': 1}
 clusters={"a": math.nan} -> TypeError: clusters['a'] must be a string or an integer, got nan

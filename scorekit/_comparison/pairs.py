@@ -82,11 +82,10 @@ class Runs(NamedTuple):
         }
 
     def pairs(self) -> list[Paired]:
-        """Return the suites that both have, those without any score only where all are."""
+        """Return the suites of which both have cases, with a score or without."""
         keys = dict.fromkeys((*self.before.suites, *self.before.ends))
         every = [paired(key, self.before, self.after) for key in keys]
-        known = [pair for pair in every if pair.case_ids]
-        found = known or [pair for pair in every if pair.every_id]
+        found = [pair for pair in every if pair.case_ids or pair.every_id]
         if not found:
             _refuse_strangers(self.old, self.new, by_case=self.by_case)
         return found

@@ -10,6 +10,7 @@ import numpy as np
 from scorekit._comparison.missing import Missing
 from scorekit._comparison.plan import Plan
 from scorekit._core.sums import exact_mean
+from scorekit._sheet.values import counted
 from scorekit._stats.betting import betting_interval, boundary
 from scorekit._stats.bounded import Floats
 from scorekit._stats.changes import Change, Units, agreeing, is_at_most, mean_change, surplus
@@ -18,9 +19,6 @@ from scorekit._stats.repeats import Repeats, enough_repeats
 from scorekit._stats.sides import Paired, Sides
 from scorekit.intervals import Interval
 from scorekit.verdicts import NOTHING_SCORED, Outcome, Question, SuiteVerdict, Test, WithinMargin
-
-LARGE_LOSS = 1.0 + 1e-12
-"""No mean change is larger."""
 
 
 def judge_suites(pairs: Sequence[Paired], plan: Plan, missing: Missing) -> list[SuiteVerdict]:
@@ -99,9 +97,12 @@ class _Judge:
             )
         if is_at_most(self.units.least, self.error):
             return None
-        what = "cases" if self.units.groups is None else "groups of cases"
+        n_units, what = self.units.means.size, "case"
+        if self.units.groups is not None:
+            what = "group of cases" if n_units == 1 else "groups of case"
+        are = f"{counted(n_units, what)} {'is' if n_units == 1 else 'are'}"
         enough = int(np.ceil(-np.log2(self.error) - 1e-9))
-        return f"{self.units.means.size} {what} are too few at {level}: compare {enough}"
+        return f"{are} too few at {level}: compare {enough}"
 
     def detectable(self) -> tuple[float | None, int | None]:
         """Return the loss that is found with `POWER`, and the cases that break then."""
@@ -134,7 +135,6 @@ class _Judge:
             method=self.test,
         )
         is_single = old.are_single and new.are_single and self.repeats is None
-        needed = max(limit, abs(delta))
         return SuiteVerdict(
             verdict=self._outcome(interval, limit),
             delta=delta,
@@ -151,7 +151,7 @@ class _Judge:
             n_detectable=n_broken,
             n_cases_needed=None
             if self.repeats is not None or plan.anytime or not self.is_known
-            else cases_to_show(needed, self.units, self.error),
+            else cases_to_show(delta, limit, self.units, self.error),
             cannot_see=self.cannot_see(),
             n_cases=len(pair.case_ids),
             n_groups=None if self.units.groups is None else self.units.means.size,

@@ -70,10 +70,22 @@ def broken_cases(
     return Detectable(int(k[found[0]]), float(effects[found[0]]))
 
 
-def cases_to_show(effect: float, units: Units, error: float) -> int | None:
-    """Return about how many such cases would show a change of this size with `POWER`."""
-    variance = units.error() ** 2 * units.deltas.size
-    if units.means.size == 1 or effect <= 0.0 or variance <= 0.0:
+def cases_to_show(delta: float, limit: float, units: Units, error: float) -> int | None:
+    """
+    Return about how many such cases would show a change of *delta* with `POWER`.
+
+    Where *delta* is no more than *limit* it is for cases that break and lose so much together,
+    which adds spread.
+    """
+    n = units.deltas.size
+    variance = units.error() ** 2 * n
+    effect = max(abs(delta), limit)
+    if units.means.size == 1 or effect <= 0.0:
         return None
-    quantiles = normal_quantile(1.0 - 2.0 * error) + normal_quantile(2.0 * POWER - 1.0)
-    return math.ceil((quantiles / effect) ** 2 * variance) + 2
+    added = 0.0
+    if abs(delta) <= limit:
+        variance += 1.0 / (n * n)  # one flip unseen
+        added = effect - effect * effect
+    quantile, power = normal_quantile(1.0 - 2.0 * error), normal_quantile(2.0 * POWER - 1.0)
+    reach = quantile * math.sqrt(variance + added) + power * math.sqrt(variance)
+    return math.ceil((reach / effect) ** 2) + 2

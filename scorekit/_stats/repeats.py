@@ -60,7 +60,8 @@ class Repeats(NamedTuple):
         if not is_at_most(self.least, error):
             return None
         df = len(self.old) + len(self.new) - 2.0
-        levels = 1.0 - 2.0 * error, 2.0 * power - 1.0
+        attained = self.least * int(error / self.least + NEAR)  # p values come in such steps
+        levels = 1.0 - 2.0 * attained, 2.0 * power - 1.0
         effect = sum(t_quantile(level, df) for level in levels) * self.stderr
         return effect if effect <= 1.0 else None
 

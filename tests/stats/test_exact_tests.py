@@ -6,7 +6,7 @@ import json
 import math
 from collections import Counter
 from fractions import Fraction
-from itertools import combinations, product
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +18,7 @@ from refusals import Refusal, refusals
 from scipy import stats
 
 from scorekit import compare_reports, mcnemar_test
-from scorekit._stats.exact_tests import drop_p_value, fall_p_value, least_p_values, tarone_holm
+from scorekit._stats.exact_tests import drop_p_value, fall_p_value, least_p_value
 from scorekit.comparison import CaseChange
 
 REFERENCE = json.loads((Path(__file__).parents[1] / "data" / "evidence.json").read_text("utf-8"))
@@ -152,9 +152,9 @@ def test_which_changes_have_a_p_value() -> None:
     result = compare_reports(before, after, attempts="independent")
     changes = (*result.regressions, *result.new_cases, *result.removed_cases)
     assert {c.case_id: (c.p_value, c.adjusted_p_value) for c in changes} == {
-        "one": (0.5, 0.5),  # the others, which could have shown as much, are rejected before it
+        "one": (0.5, None),
         "many": pytest.approx((1 / 70, 1 / 70)),
-        "share": pytest.approx((1 / 6, 1 / 6)),
+        "share": (pytest.approx(1 / 6), None),
         "gone": (None, None),
         "new": (None, None),
     }
@@ -174,13 +174,10 @@ def sums(before: tuple[float, ...], after: tuple[float, ...]) -> list[float]:
 def test_graded_attempts_equal_enumeration(
     before: tuple[float, ...], after: tuple[float, ...]
 ) -> None:
-    """Oracle: every way to share out the scores; the least p value is that of the worst ones."""
+    """Oracle: every way to share out the scores."""
     every = sums(before, after)
     share = np.mean([one <= math.fsum(after) + 1e-9 for one in every])
     assert fall_p_value(before, after) == pytest.approx(share, rel=1e-12)
-    worst = np.mean([one <= min(every) + 1e-9 for one in every])
-    (least,) = least_p_values([before], [after])
-    assert least == pytest.approx(worst, rel=1e-9)
 
 
 @given(st.integers(0, 2**32 - 1), st.integers(2, 12))
@@ -214,74 +211,10 @@ def test_many_graded_attempts_go_on_a_grid() -> None:
     for n in (60, 3000):  # so many that scores count as 0 or 1 at last
         steep = fall_p_value((0.9,) * n, (0.9,) * (n - 9) + (0.1,) * 9)
         assert steep == pytest.approx(stats.hypergeom(2 * n, 9, n).pmf(9), rel=1e-9)
-        (least,) = least_p_values([(0.9,) * n], [(0.9,) * (n - 9) + (0.1,) * 9])
-        assert least == pytest.approx(steep, rel=1e-8)
 
 
-SHAPES = st.lists(st.tuples(GROUPS, GROUPS), min_size=1, max_size=6)
-
-
-def both_sides(cases: Any) -> list[list[tuple[float, ...]]]:
-    """Return the scores of the attempts at all cases, before and after."""
-    return [
-        [tuple(map(float, attempts(*one))) for one in side] for side in zip(*cases, strict=True)
-    ]
-
-
-@given(SHAPES)
-def test_least_p_values_equal_enumeration(
-    cases: list[tuple[tuple[int, int], tuple[int, int]]],
-) -> None:
-    """Oracle: Fisher's p value of the worst way to share out the passes, for cases of any size."""
-    expected = []
-    for (n_old, c_old), (n_new, c_new) in cases:
-        fewest = max(0, c_old + c_new - n_old)
-        expected.append(drop_p_value(n_old, c_old + c_new - fewest, n_new, fewest))
-    assert least_p_values(*both_sides(cases)).tolist() == pytest.approx(expected, rel=1e-9)
-
-
-SHARES = MILLIONTHS.filter(lambda share: share >= 1e-5)
-FAMILIES = st.lists(st.tuples(SHARES, SHARES).map(sorted), min_size=1, max_size=6)
-
-
-@given(FAMILIES)
-def test_tarone_and_holm_against_the_closed_test(family: list[list[float]]) -> None:
-    """Oracle: every set of cases is tested by itself, a case rejected with all sets it is in."""
-    least, p_values = (np.array(column) for column in zip(*family, strict=True))
-    n = len(family)
-    expected = np.zeros(n)
-    for bits in range(1, 2**n):
-        members = [i for i in range(n) if bits >> i & 1]
-        local = min(p_values[i] * sum(least[j] <= p_values[i] for j in members) for i in members)
-        expected[members] = np.maximum(expected[members], local)
-    found = tarone_holm(p_values, least)
-    assert found == pytest.approx(np.minimum(expected, 1), rel=1e-12)
-
-
-def test_tarone_published_example() -> None:
-    """Nine tables of which five could have shown anything at .05/5: Tarone's point, by hand."""
-    least = np.array([0.5, 0.4, 0.3, 0.2, 0.009, 0.006, 0.004, 0.003, 0.002])
-    found = tarone_holm(np.array([0.009, 0.3]), least)
-    assert found == pytest.approx([5 * 0.009, 1.0])  # not 9 * 0.009
-
-
-@pytest.mark.parametrize("level", [0.025, 0.1])
-def test_chance_of_any_false_alarm_by_enumeration(level: float) -> None:
-    """Over all outcomes of three unchanged cases it is at most the level, whatever the rates."""
-    shapes = [(3, 3), (4, 4), (2, 5)]
-    alarms = np.zeros(3)
-    rates = np.array([[0.5, 0.5, 0.5], [0.9, 0.2, 0.7], [0.99, 0.5, 0.01]])
-    tables = [
-        [((old, a), (new, b)) for a in range(old + 1) for b in range(new + 1)]
-        for old, new in shapes
-    ]
-    for drawn in product(*tables):
-        p_values = np.array([drop_p_value(*before, *after) for before, after in drawn])
-        if tarone_holm(p_values, least_p_values(*both_sides(drawn))).min() <= level:
-            alarms += math.prod(
-                math.comb(n, c) * rates[:, i] ** c * (1 - rates[:, i]) ** (n - c)
-                for i, table in enumerate(drawn)
-                for n, c in table
-            )
-    assert alarms.max() <= level
-    assert alarms.max() > level / 10  # it can alarm at all
+@pytest.mark.parametrize("n", [1, 3, 10, 514])
+def test_the_least_p_value_of_so_many_attempts(n: int) -> None:
+    """One arrangement of all; of more than a float can count it is next to nothing."""
+    assert least_p_value(n, n) == pytest.approx(1 / math.comb(2 * n, n), rel=1e-9)
+    assert least_p_value(10_000, 10_000) == 0.0
