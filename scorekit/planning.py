@@ -155,8 +155,7 @@ def required_tasks(
             report ``"pass@1"`` or ``"query_correctness"`` is planned for; for another metric pass
             mappings. It replaces *discordant* and both variances. The result then also says which
             numbers of tasks the pilot leaves open.
-        confidence_level: 1 minus the false-alarm rate, in (0, 1). The gate of `compare_reports`
-            is one-sided: for its 5 % pass 0.9.
+        confidence_level: 1 minus the false-alarm rate, in (0, 1), as of `compare_reports`.
         power: Chance to detect a change of *effect*, at least 1/2 and below 1.
         anytime: Whether for `compare_reports` with *anytime*.
 

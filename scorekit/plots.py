@@ -268,7 +268,7 @@ def plot_comparison(
         >>> result = compare_reports({"sort": 1.0, "parse": 1.0}, {"sort": 0.5, "parse": 1.0})
         >>> ax = plot_comparison(result)
         >>> [label.get_text() for label in ax.get_yticklabels()]
-        ['all cases (2)\n-0.2 [-1, +1]', 'sort']
+        ['all cases (2)\n-0.2 [-0.9, +0.8]', 'sort']
         >>> plot_comparison([0.5])
         Traceback (most recent call last):
         ...

@@ -96,12 +96,13 @@ class SuiteVerdict(Record):
     Loss that the test finds with 80 % power, if cases that pass break.
 
     It is a multiple of what one such case loses, and decides nothing. None where even all of them
-    would be missed."""
+    would be missed, and where the verdict *holds_at_bounds*."""
     n_detectable: int | None
     """The cases that break then; None with repeats, and where there is no such effect."""
     n_cases_needed: int | None
     """About how many such cases would show a change as large as *delta* with 80 % power; of one
-    below *margin*, or *threshold*, a loss of that. None where nothing varied."""
+    below *margin*, or *threshold*, a loss of that. None with repeats, with *anytime*, and where
+    the verdict *holds_at_bounds*."""
     cannot_see: str | None
     """Why no outcome of such a run could be significant, and what to add; None where one could."""
     n_cases: int
@@ -236,7 +237,7 @@ class SuiteVerdict(Record):
 
     def _what_next(self) -> list[str]:
         effect = self.minimum_detectable_effect
-        if self.cannot_see is not None:
+        if self.cannot_see is not None or self.holds_at_bounds:
             return []
         needed = self._needed if self.n_cases_needed and self.verdict == "inconclusive" else ""
         if effect is None:

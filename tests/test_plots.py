@@ -540,7 +540,7 @@ def test_plots_say_what_is_unknown() -> None:
     new = old | {0: None, 1: None, 2: [1, None]}
     comparison = scorekit.compare_reports(old, new)
     label = plot_comparison(comparison).get_yticklabels()[0].get_text()
-    assert label == "all cases (38 of 40, 1 in part)\n+0.013 [-0.025, +0.051]"
+    assert label == "all cases (38 of 40, 1 in part)\n+0.01 [-0.08, +0.11]"
     passed: Any = {"a": [1] * 6, "b": [0] * 5, "c": [0]}
     given: dict[str, Any] = {"passed": passed, "insufficient": "drop", "k": (1, 5, 6)}
     curve = plot_pass_at_k(scorekit.code_report_from_columns(model="m", **given), width_inches=3.3)

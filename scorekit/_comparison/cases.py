@@ -11,13 +11,14 @@ from numpy.typing import NDArray
 
 from scorekit._comparison.missing import Missing
 from scorekit._comparison.plan import Plan
+from scorekit._core.mappings import FrozenMapping
 from scorekit._stats.bounded import DECIMAL_NOISE
 from scorekit._stats.changes import is_at_most
 from scorekit._stats.exact_tests import fall_p_values
 from scorekit._stats.sides import Paired, Sides
 from scorekit._stats.single_cases import Counting, Pair, are_flags
 from scorekit.errors import refuse
-from scorekit.records import FrozenMapping, SuiteKey
+from scorekit.records import SuiteKey
 
 SAME_CHANGE = 9
 """Decimals to which changes are alike when they are put in order."""

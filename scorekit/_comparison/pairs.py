@@ -13,10 +13,11 @@ from scorekit._comparison.plan import label_of
 from scorekit._core.attempts import CaseScores
 from scorekit._core.checks import check_choice, check_items, check_text, is_ordered
 from scorekit._core.columns import by_id
+from scorekit._core.mappings import FrozenMapping, is_mapping
 from scorekit._stats.missing import are_until_first_pass
 from scorekit._stats.sides import Paired, Side, Sides, paired, read_sides, without_copies
 from scorekit.errors import InputError, refuse, shown
-from scorekit.records import Cases, FrozenMapping, SuiteKey, is_mapping
+from scorekit.records import Cases, SuiteKey
 
 
 class Runs(NamedTuple):

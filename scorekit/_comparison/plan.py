@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 
 from scorekit._core.checks import check_choice, check_flag, check_number
 from scorekit._core.columns import by_id, numbered
+from scorekit._core.mappings import is_mapping
 from scorekit._stats.bounded import Groups
 from scorekit.errors import refuse, shown
-from scorekit.records import is_mapping
 
 DECIMALS = 12
 """Decimals of an error, such that 1 - 0.9 is 0.1."""

@@ -106,7 +106,7 @@ class _Judge:
 
     def detectable(self) -> tuple[float | None, int | None]:
         """Return the loss that is found with `POWER`, and the cases that break then."""
-        if not self.is_known:
+        if not self.is_known or self.ends:
             return None, None
         if self.repeats is not None:
             return self.repeats.detectable(self.error, POWER), None
@@ -150,7 +150,7 @@ class _Judge:
             minimum_detectable_effect=effect,
             n_detectable=n_broken,
             n_cases_needed=None
-            if self.repeats is not None or plan.anytime or not self.is_known
+            if self.repeats is not None or plan.anytime or self.ends
             else cases_to_show(delta, limit, self.units, self.error),
             cannot_see=self.cannot_see(),
             n_cases=len(pair.case_ids),
