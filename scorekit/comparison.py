@@ -21,6 +21,7 @@ from scorekit._comparison.pairs import Runs, names_of, with_groups
 from scorekit._comparison.plan import DECIMALS, Plan
 from scorekit._comparison.suites import judge_suites
 from scorekit._core.checks import check_choice, check_flag
+from scorekit._core.frames import ScoreTable
 from scorekit._core.mappings import FrozenMapping
 from scorekit._sheet.model import (
     ROWS_AT_MOST,
@@ -571,13 +572,16 @@ class Comparison(Report):
 
     def _sheet(self) -> Sheet:
         first, *others = self._findings()
-        parts: list[str | Counted | Table] = [*others]
-        if len(self.suites) > 1:
-            parts.append(self._table_of_suites())
         return Sheet(
             f"Comparison of {one_line(self.current_name)} with {one_line(self.baseline_name)}",
             f"{self._names}{first}",
-            (*parts, *self._sections(), *self._closing(), self._decision()),
+            (
+                *others,
+                self._table_of_suites(),
+                *self._sections(),
+                *self._closing(),
+                self._decision(),
+            ),
         )
 
     def _findings(self) -> list[str]:
@@ -628,7 +632,7 @@ class Comparison(Report):
         return sorted(self.suites.items(), key=lambda item: _looks(item[1]))
 
     def _table_of_suites(self) -> Table:
-        """Return a row for each suite, the worst first."""
+        """Return a row for each suite, the worst first; a text has one in a sentence."""
         return Table(
             rows=[
                 {
@@ -639,6 +643,7 @@ class Comparison(Report):
                 for name, suite in self._ordered()
             ],
             specs=SUITE_SPECS,
+            lines=None if len(self.suites) > 1 else (),
             most=MAX_SUITES,
         )
 
@@ -805,7 +810,7 @@ def _looks(suite: SuiteVerdict) -> tuple[int, float]:
     return _SEVERITY.index(suite.verdict), suite.p_value
 
 
-Comparable = Report | Mapping[Any, float | Iterable[float | None] | None]
+Comparable = Report | Mapping[Any, float | Iterable[float | None] | None] | ScoreTable
 Comparables = Comparable | Sequence[Comparable]
 
 

@@ -140,9 +140,10 @@ def paired_difference(
         tokens or dollars. Compare logarithms then, and apply ``exp`` to get a ratio of geometric
         means. That is not the ratio of mean costs, which a few large ones move.
 
-        `compare_reports` takes the attempts at each case, knows that scores lie between 0 and 1,
-        and gives a verdict. With as many attempts at a case in both runs its t test is this one;
-        with unequal numbers, whose means are skewed differently, its error is larger.
+        `compare_reports` answers another question: of scores between 0 and 1, whether a run got
+        worse. Its t test is this one with the lowest changes cut, so that a deeper fall of one
+        case never hides the others, and its interval allows for cases that no sample showed. Its
+        p value is therefore this one or smaller, and its interval is wider away from 0.
 
     References:
         Miller, "Adding Error Bars to Evals", arXiv:2411.00640, section 4, and Fisher, "The Design

@@ -254,7 +254,7 @@ def _in_short(value: object) -> str:
     if isinstance(value, float):
         return f"{value:.4g}"
     if isinstance(value, Record):
-        line = line_of(value).partition(" (")[0]  # without what it stands on
+        line = getattr(value, "_brief", line_of(value).partition(" (")[0])  # without its grounds
         return f"<{line}>" if 0 < len(line) <= SHORT else f"<{type(value).__name__}>"
     if isinstance(value, str):
         return repr(shortened(value, SHORT))

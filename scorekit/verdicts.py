@@ -160,6 +160,10 @@ class SuiteVerdict(Record):
         )
 
     @property
+    def _brief(self) -> str:
+        return f"{self.verdict}, {self.delta:+z.{DECIMALS}f} {ends_of(self.interval)}"
+
+    @property
     def _where(self) -> str:
         """Say where the interval lies."""
         low, high = self.interval.low, self.interval.high

@@ -65,7 +65,7 @@ def test_scipy_agrees(pairs: list[tuple[float, float]]) -> None:
 def test_it_agrees_with_the_verdict_and_with_mean_interval(
     rows: list[tuple[float, float, int]],
 ) -> None:
-    """One score for each case: `compare_reports` tests what this does, clusters and all."""
+    """One score for each case: `compare_reports` is as sure as this, clusters and all."""
     old, new, labels = zip(*rows, strict=True)
     sides = [{str(i): score for i, score in enumerate(side)} for side in (old, new)]
     clusters = {str(i): label for i, label in enumerate(labels)}
@@ -75,9 +75,9 @@ def test_it_agrees_with_the_verdict_and_with_mean_interval(
         means = mean_interval(np.array(new) - np.array(old), clusters=own, weights="attempts")
         assert result.delta == pytest.approx(np.mean(new) - np.mean(old), abs=1e-12)
         if result.stderr and result.stderr > 1e-6 and suite.test.endswith(" t"):
-            tail = min(suite.p_value, suite.rise_p_value)
-            least = 0.5 ** (len(set(labels)) if suite.test == "clustered t" else len(old))
-            assert tail == pytest.approx(max(present(result.p_value) / 2, least), rel=1e-6)
+            least = min(1.0, 2 * 0.5 ** (len(set(labels)) if named else len(old)))
+            assert suite.p_value >= least  # by a t that is cut, so that none hides another
+            assert suite.p_value <= max(present(result.p_value), least) * (1 + 1e-6)
             assert ends(result.interval) == pytest.approx(ends(means), abs=1e-9)
             assert present(result.interval).method == means.method
 

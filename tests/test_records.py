@@ -290,7 +290,7 @@ def test_the_repr_of_a_report_only_counts_its_many_cases() -> None:
     assert repr(fell.regressions) == "<500 CaseChange: print() shows them>"
     assert repr(fell.regressions[:0]) == "()"
     first, *_, rest = str(fell.regressions).splitlines()
-    assert first.startswith("0 in score: 1.000 -> 0.000 ")
+    assert first.startswith("0 in score: from 1 of 1 to 0 of 1 (-1.000)")
     assert rest == "and 490 more: to_text(all=True) lists them"
     assert len(listed.to_text(all=True).splitlines()) == 500
     assert repr(few.cases[:1]).startswith("(CaseStatistics(case_id=")

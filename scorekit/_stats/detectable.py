@@ -16,6 +16,9 @@ from scorekit.intervals import normal_quantile, t_quantile
 POWER = 0.8
 """Power that defines what can be found."""
 
+MOST = 1e5
+"""Root of the largest number of cases that is told."""
+
 PASSING = 0.5
 """Mean score from which on a case passes."""
 
@@ -88,4 +91,4 @@ def cases_to_show(delta: float, limit: float, units: Units, error: float) -> int
         added = effect - effect * effect
     quantile, power = normal_quantile(1.0 - 2.0 * error), normal_quantile(2.0 * POWER - 1.0)
     reach = quantile * math.sqrt(variance + added) + power * math.sqrt(variance)
-    return math.ceil((reach / effect) ** 2) + 2
+    return math.ceil((reach / effect) ** 2) + 2 if reach < effect * MOST else None

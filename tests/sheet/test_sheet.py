@@ -279,6 +279,8 @@ def test_a_repr_fits_on_a_line_and_an_input_can_be_pasted() -> None:
     """Of a result the first fields that say something, of an input all."""
     result = scorekit.compare_reports({"a": [1] * 9}, {"a": [0] * 9})
     assert len(repr(result)) <= 100
-    assert repr(result).startswith("Comparison(suite=<inconclusive, -1 [-1, +1]>, regressions=<1>")
+    assert repr(result).startswith(
+        "Comparison(suite=<inconclusive, -1.000 [-1.000, +1.000]>, regressions=<1>"
+    )
     run = scorekit.Run(run_id=1, passed=True, impl_rate=0.5, task_id="x" * 200)
     assert eval(repr(run), {"Run": scorekit.Run}) == run  # noqa: S307 - that is the point
