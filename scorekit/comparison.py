@@ -754,10 +754,13 @@ class Comparison(Report):
             for _, title, changes in self._kinds()
             if changes
         ]
-        if beyond and (self.single_cases == "two models" or len(beyond) > FEW_NAMES):
-            doubt = " if attempts are independent" * (self.single_cases == "two models")
+        if beyond:
+            two = self.single_cases == "two models"
+            doubt = " if attempts are independent" * two
             said = f"Dropped significantly{doubt}, look at these first: {_counted(beyond)}"
-            tables.insert(0, _table(beyond, said))
+            in_words = len(beyond) <= FEW_NAMES and not two  # a text has named these
+            lines = () if in_words else None
+            tables.insert(0, attrs.evolve(_table(beyond, said), lines=lines))
         if self.flaky:
             worst = sorted(self.flaky.items(), key=lambda one: -one[1])
             shares = [{"case": name, "share of failures": share} for name, share in worst]

@@ -17,7 +17,7 @@ POWER = 0.8
 """Power that defines what can be found."""
 
 MOST = 1e5
-"""Root of the largest number of cases that is told."""
+"""Root of the largest number of cases that is given."""
 
 PASSING = 0.5
 """Mean score from which on a case passes."""
