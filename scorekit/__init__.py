@@ -20,7 +20,8 @@ _TOPICS = {
     ),
     "audits": "QueryAudit query_audit",
     "calibration": (
-        "CalibrationError ConfidenceCalibration calibration_error confidence_calibration"
+        "CalibrationError ConfidenceCalibration ReviewThreshold calibration_error "
+        "confidence_calibration review_threshold"
     ),
     "cases": "SqlCase SqlCaseScore sql_cases_from_columns",
     "claude": "ClaudeJudge",

@@ -13,8 +13,10 @@ from scorekit.audits import QueryAudit as QueryAudit
 from scorekit.audits import query_audit as query_audit
 from scorekit.calibration import CalibrationError as CalibrationError
 from scorekit.calibration import ConfidenceCalibration as ConfidenceCalibration
+from scorekit.calibration import ReviewThreshold as ReviewThreshold
 from scorekit.calibration import calibration_error as calibration_error
 from scorekit.calibration import confidence_calibration as confidence_calibration
+from scorekit.calibration import review_threshold as review_threshold
 from scorekit.cases import SqlCase as SqlCase
 from scorekit.cases import SqlCaseScore as SqlCaseScore
 from scorekit.cases import sql_cases_from_columns as sql_cases_from_columns

@@ -311,8 +311,8 @@ def judge_agreement(
         The intervals of kappa and of Gwet's coefficient come from the likelihood of the counts.
         They hold every value under which the counts are likely enough, by the square of Student's
         quantile with ``n - 1`` degrees of freedom. The agreement by chance is taken as linear in
-        the shares of labels around those seen. The intervals never have zero width, even if few
-        items show no disagreement.
+        the shares of labels around those seen. They allow for pairs of labels that no item shows,
+        up to the next disagreement above the largest seen, so they never have zero width.
 
     References:
         Fleiss, Cohen and Everitt, "Large sample standard errors of kappa and weighted kappa",

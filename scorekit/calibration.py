@@ -1,4 +1,4 @@
-"""Whether confidence predicts correctness: `confidence_calibration`, `calibration_error`."""
+"""Whether confidence predicts correctness, and from which on an answer needs no review."""
 
 from __future__ import annotations
 
@@ -265,13 +265,15 @@ def _check_pair(name: str, pair: object) -> _Tally:
     return _Tally(Fraction(n_correct), n_cases)
 
 
-def _codes(names: NDArray[Any], known: tuple[str, ...]) -> NDArray[np.intp]:
+def _codes(
+    names: NDArray[Any], known: tuple[str, ...], name: str = "levels", see: str = "nominal"
+) -> NDArray[np.intp]:
     """Return the position in *known* of each name, refusing the first one that has none."""
     positions = {name: i for i, name in enumerate(known)}
     stated = names.tolist()
-    for i, name in enumerate(stated):
-        if type(name) is not str or name not in positions:
-            check_level(f"levels[{i}]", name, known, "nominal")
+    for i, one in enumerate(stated):
+        if type(one) is not str or one not in positions:
+            check_level(f"{name}[{i}]", one, known, see)
     return np.fromiter(map(positions.__getitem__, stated), np.intp, len(stated))
 
 
@@ -526,6 +528,11 @@ class CalibrationError(Record):
     """The same over bins that hold equally many attempts, as far as ties allow."""
     max_error: float
     """The largest gap of any bin of equal width, however few attempts it holds."""
+    chance: FrozenMapping[str, float]
+    """What *score*, *equal_mass_error* and *max_error* are on average, over the same bins, where
+    confidences are perfectly calibrated."""
+    chance_high: FrozenMapping[str, float]
+    """What they are at most then, in a share of *confidence_level* of samples."""
     bias: float
     """Mean confidence minus accuracy, above 0 if the model is overconfident."""
     bias_interval: Interval
@@ -567,9 +574,15 @@ class CalibrationError(Record):
     def _line(self) -> str:
         ends = self.bias_interval
         sure = "overconfident: " if ends.low > 0 else "underconfident: " if ends.high < 0 else ""
+        error, usual, most = (
+            rounded(one, ends.low, ends.high)
+            for one in (self.score, self.chance["score"], self.chance_high["score"])
+        )
+        level = level_of(ends)
+        by_chance = f"by chance alone {usual}, {level} below {most}"
         return (
-            f"{sure}expected calibration error {rounded(self.score, ends.low, ends.high)}, "
-            f"bias {estimate(self.bias, ends, '+')} ({level_of(ends)}, "
+            f"{sure}expected calibration error {error} ({by_chance}), "
+            f"bias {estimate(self.bias, ends, '+')} ({level}, "
             f"{counted(self.n_attempts, 'attempt')})"
         )
 
@@ -588,7 +601,8 @@ def calibration_error(
     With ``n_b`` attempts of mean confidence ``f_b`` and accuracy ``y_b`` in each bin, the
     expected calibration error is ``sum(n_b * abs(y_b - f_b)) / n``.  Bins of equal width are
     ``(low, high]``, 0 belongs to the first.  The error is above 0 by chance alone, and grows
-    with the number of bins; *debiased_error* removes that.
+    with the number of bins: read it beside *chance*, what perfectly calibrated confidences give,
+    or read *debiased_error*, which removes that.
 
     Pass each attempt separately: an average over attempts hides that some were wrong.
 
@@ -602,8 +616,8 @@ def calibration_error(
         confidence_level: Level of the intervals, in ``(0, 1)``.
 
     Returns:
-        A frozen `CalibrationError`. Read *score*, *bias* with its *bias_interval*, and
-        *n_attempts* first.
+        A frozen `CalibrationError`. Read *score* beside *chance*, *bias* with its
+        *bias_interval*, and *n_attempts* first.
 
     Raises:
         InputError: If the columns are empty or differ in length, a confidence is outside
@@ -619,8 +633,15 @@ def calibration_error(
         ...
         scorekit.errors.InputError: confidences[0] must be a number in [0, 1] (a share: 0.9 for 90 %), got 90.0
 
+    Notes:
+        *chance* comes from 1000 samples of outcomes that are right as often as was stated, drawn
+        with a fixed seed. With *clusters* the gaps within the bins that were seen are drawn
+        instead, with the same sign for all attempts of a cluster.
+
     References:
         Guo et al., "On Calibration of Modern Neural Networks", arXiv:1706.04599.
+        Bröcker and Smith, "Increasing the Reliability of Reliability Diagrams", Weather and
+        Forecasting 22(3), 2007, for what chance gives.
         Kumar, Liang and Ma, "Verified Uncertainty Calibration", arXiv:1909.10155 (debiased).
         Stephenson, Coelho and Jolliffe, "Two Extra Components in the Brier Score Decomposition",
         Weather and Forecasting 23(4), 2008.
@@ -647,6 +668,7 @@ def calibration_error(
     places = (2.0 * midranks(f)[0] - 1.0).astype(np.intp)  # twice the rank less a half, an integer
     by_mass = _Binned.of(f, y, places * n_bins // (2 * f.size))
     brier_terms = by_width.decomposition(f, y)
+    chance = _by_chance(f, y, by_width, by_mass, groups)
     square = by_width.debiased_square(y, groups)
     wrong, right = y == 0.0, y == 1.0
     above = area = None
@@ -662,6 +684,10 @@ def calibration_error(
         score=by_width.error(),
         equal_mass_error=by_mass.error(),
         max_error=float(np.max(np.abs(by_width.gaps))),
+        chance=FrozenMapping({name: float(drawn.mean()) for name, drawn in chance.items()}),
+        chance_high=FrozenMapping(
+            {name: float(np.quantile(one, confidence_level)) for name, one in chance.items()}
+        ),
         bias=exact_mean(f - y),
         bias_interval=interval_of_mean(
             f - y, groups, (-1.0, 1.0), confidence_level=confidence_level
@@ -678,6 +704,33 @@ def calibration_error(
         bins=by_width.records(list(pairwise(edges)), y, groups, confidence_level),
         equal_mass_bins=by_mass.records(by_mass.ends(f), y, groups, confidence_level),
     )
+
+
+CHANCES = 1000
+"""Samples drawn to show what chance gives: their mean is known to about 1 %."""
+
+MANY_VALUES = 2000
+"""Different confidences above which they are drawn to three decimals, for time."""
+
+
+def _by_chance(
+    f: Floats, y: Floats, by_width: _Binned, by_mass: _Binned, groups: Integers | None
+) -> dict[str, Floats]:
+    """Return the errors of samples in which confidences are perfectly calibrated."""
+    rng = np.random.default_rng(0)
+    found: dict[str, Floats] = {}
+    for binned in (by_width, by_mass):
+        if groups is None:
+            off = binned.drawn(f, rng)
+        else:
+            rest = y - f - binned.gaps[binned.codes]  # without the bias, which is no chance
+            off = binned.signed(rest, groups, rng)
+        sizes = np.abs(off)
+        name = "score" if binned is by_width else "equal_mass_error"
+        found[name] = sizes.sum(axis=1) / f.size
+        if binned is by_width:
+            found["max_error"] = (sizes / binned.sizes).max(axis=1)
+    return found
 
 
 class _Binned(NamedTuple):
@@ -701,6 +754,27 @@ class _Binned(NamedTuple):
 
     def error(self) -> float:
         return float(np.abs(self.gaps) @ self.sizes / self.codes.size)
+
+    def drawn(self, f: Floats, rng: np.random.Generator) -> Floats:
+        """Return by how much right answers exceed what was stated, in each sample and bin."""
+        values, places = np.unique(f, return_inverse=True)
+        if values.size > MANY_VALUES:
+            values, places = np.unique(np.round(f, 3), return_inverse=True)
+        counts = np.bincount(self.codes * values.size + places)
+        held = np.flatnonzero(counts)
+        counts, stated = counts[held], values[held % values.size]
+        off = rng.binomial(counts, stated, (CHANCES, held.size)) - counts * stated
+        starts = np.flatnonzero(np.diff(held // values.size, prepend=-1))
+        return np.asarray(np.add.reduceat(off, starts, axis=1), np.float64)
+
+    def signed(self, off: Floats, groups: Integers, rng: np.random.Generator) -> Floats:
+        """Return the sums of *off* in each bin with a drawn sign for each of the groups."""
+        n_groups = int(groups.max()) + 1
+        sums = np.bincount(
+            groups * self.sizes.size + self.codes, off, n_groups * self.sizes.size
+        ).reshape(n_groups, -1)
+        signs = rng.choice(np.array([-1.0, 1.0]), (CHANCES, n_groups))
+        return np.asarray(signs @ sums, np.float64)
 
     def debiased_square(self, y: Floats, groups: Integers | None) -> float | None:
         """Return the mean product of two gaps of a bin, of attempts in different groups."""
@@ -770,3 +844,206 @@ class _Binned(NamedTuple):
                 )
             )
         return tuple(records)
+
+
+@attrs.frozen(kw_only=True, repr=False)
+class ReviewThreshold(Record):
+    """Result of `review_threshold`; ``str()`` shows the threshold and what passes it."""
+
+    threshold: float | str | None
+    """Answers with this confidence or a higher one may go out unreviewed; None if none may."""
+    share: float
+    """Share of the answers that pass."""
+    error: float | None
+    """Share of wrong ones among those that pass, as seen; None where none passes."""
+    interval: Interval | None
+    """From 0 to *max_error*: what the true share of wrong ones among answers that pass is shown to
+    lie in, though the threshold was chosen from the same answers. None where none passes."""
+    max_error: float
+    n_passed: int
+    n_answers: int
+    n_needed: int
+    """Answers, all of them right, below which no threshold can be shown to hold *max_error*."""
+    order: tuple[str, ...] | None
+    """Words from the lowest to the highest; None for numbers."""
+
+    def _line(self) -> str:
+        answers = counted(self.n_answers, "answer")
+        if self.threshold is None or self.error is None or self.interval is None:
+            few = f": it takes {self.n_needed} that are all right" * (
+                self.n_answers < self.n_needed
+            )
+            return (
+                f"review all: no threshold is shown to keep wrong answers to "
+                f"{self.max_error:.4g} ({answers}{few})"
+            )
+        level = level_of(self.interval)
+        named = self.threshold if isinstance(self.threshold, str) else f"{self.threshold:.4g}"
+        return (
+            f"unreviewed from {one_line(named)} on: {self.share:.0%} of answers, wrong "
+            f"{self.error:.2g} as seen and at most {self.max_error:.4g} ({level}, {answers})"
+        )
+
+
+CANDIDATES = 40
+"""Thresholds that are tested at most, by how many answers pass."""
+
+
+def review_threshold(
+    confidences: Iterable[float | str],
+    outcomes: Iterable[bool | int],
+    *,
+    max_error: float,
+    order: Iterable[str] | None = None,
+    confidence_level: float = 0.95,
+) -> ReviewThreshold:
+    """
+    Find the lowest confidence from which on answers may go out without a review.
+
+    Among answers with that confidence or a higher one, at most a share *max_error* is wrong. That
+    holds with *confidence_level* although the threshold is chosen from the same answers, whether
+    or not answers with a higher confidence are more often right.
+
+    Args:
+        confidences: How sure each answer is, shape ``(N,)``: any finite numbers, such as stated
+            probabilities or the margin of a judge; or words, with *order*, such as levels of
+            confidence or kinds of evidence.
+        outcomes: Whether each answer was right, one boolean (or 0 and 1) for each, shape ``(N,)``.
+            Answers must be independent: pass one for each question.
+        max_error: Largest share of wrong ones among answers that pass, in ``(0, 1)``.
+        order: The words from the lowest to the highest confidence; None for numbers.
+        confidence_level: Chance that the threshold holds *max_error*, or that there is none, in
+            ``(0, 1)``.
+
+    Returns:
+        A frozen `ReviewThreshold`. Read *threshold*, *share* and *error* first.
+
+    Raises:
+        InputError: If the columns are empty or differ in length, an outcome is neither 0 nor 1, a
+            word is not in *order*, a word of it comes twice, or a number is out of range.
+        TypeError: If an argument or an entry has the wrong type, as words without *order*.
+
+    Examples:
+        >>> confidences = [0.99] * 200 + [0.8] * 100 + [0.5] * 100
+        >>> outcomes = [1] * 198 + [0] * 2 + [1] * 95 + [0] * 5 + [1] * 60 + [0] * 40
+        >>> print(review_threshold(confidences, outcomes, max_error=0.05))
+        unreviewed from 0.8 on: 75% of answers, wrong 0.023 as seen and at most 0.05 (95 %, 400 answers)
+        >>> print(review_threshold(confidences[:10], outcomes[:10], max_error=0.05))
+        review all: no threshold is shown to keep wrong answers to 0.05 (10 answers: it takes 59 that are all right)
+        >>> levels = ["high"] * 200 + ["low"] * 200
+        >>> review_threshold(levels, outcomes, max_error=0.05, order=["low", "high"]).threshold
+        'high'
+        >>> review_threshold(levels, outcomes, max_error=0.05)
+        Traceback (most recent call last):
+        ...
+        TypeError: confidences must be numbers, or words with order= from the lowest to the highest, got 'high'
+
+    Notes:
+        This is Learn then Test. From the highest confidence downwards, each threshold is tested for
+        a larger error than *max_error* by the exact binomial test of the answers that pass, and
+        the lowest one that is rejected is returned. At most 40 are tried, spread evenly over how
+        many answers pass. The error of all tests together is split evenly between some of them:
+        the first one that can be decided, if all that pass are right, the last one, which all
+        answers pass, and in between one for each time that twice as many pass. What a test has
+        goes on to the next lower one if it rejects, and is lost otherwise (the fallback
+        procedure). From the first one alone a single wrong answer would end the search.
+
+        It holds for answers like these. A model, a prompt or questions that change need a new one.
+
+    References:
+        Angelopoulos, Bates, Candès, Jordan and Lei, "Learn then Test", arXiv:2110.01052.
+        Wiens and Dmitrienko, "The Fallback Procedure for Evaluating a Single Family of
+        Hypotheses", Journal of Biopharmaceutical Statistics 15(6), 2005.
+    """  # noqa: E501 - a message is one line
+    stated, known = paired_columns(
+        ("confidences", confidences, "numbers or words"), ("outcomes", outcomes, "booleans")
+    )
+    words = None if order is None else _check_order(order)
+    if words is None:
+        first = stated[0]
+        if isinstance(first, str):
+            domain = "numbers, or words with order= from the lowest to the highest"
+            refuse("confidences", domain, first, TypeError)
+        sure = check_number_column("confidences", stated)
+    else:
+        sure = _codes(stated, words, "confidences", "order").astype(np.float64)
+    y = check_flag_column("outcomes", known)
+    most = check_number("max_error", max_error, 0.0, 1.0, open_ends=True)
+    level = check_number("confidence_level", confidence_level, 0.0, 1.0, open_ends=True)
+    places = np.argsort(-sure, kind="stable")
+    ordered, n_wrong = sure[places], np.cumsum(~y[places], dtype=np.intp)
+    last = np.flatnonzero(np.diff(ordered, append=-np.inf))  # equal ones pass together
+    passed = _lowest(last + 1, n_wrong[last], most, 1.0 - level)
+    n = int(y.size)
+    threshold: float | str | None = None
+    if passed:
+        value = float(ordered[passed - 1])
+        threshold = value if words is None else words[int(value)]
+    return ReviewThreshold(
+        threshold=threshold,
+        share=passed / n,
+        error=int(n_wrong[passed - 1]) / passed if passed else None,
+        interval=Interval(low=0.0, high=most, confidence_level=level, method="learn then test")
+        if passed
+        else None,
+        max_error=most,
+        n_passed=passed,
+        n_answers=n,
+        n_needed=_all_right(most, 1.0 - level),
+        order=words,
+    )
+
+
+def _check_order(order: Iterable[str]) -> tuple[str, ...]:
+    words = tuple(
+        check_text(f"order[{i}]", word)
+        for i, word in enumerate(check_items("order", order, what="words"))
+    )
+    if len(set(words)) < len(words):
+        refuse("order", "words that differ", words)
+    return words
+
+
+def _all_right(max_error: float, significance: float) -> int:
+    """Return how many answers that are all right show that fewer than so many are wrong."""
+    return math.ceil(math.log(significance) / math.log1p(-max_error))
+
+
+def _starts(n: int, max_error: float, significance: float) -> list[int]:
+    """Return how many of *n* answers pass the thresholds at which tests begin."""
+    n_starts = 1
+    while _all_right(max_error, significance / (n_starts + 1)) << n_starts <= n:
+        n_starts += 1
+    first = _all_right(max_error, significance / n_starts)
+    if first > n:
+        return []
+    steps = range(n_starts) if n_starts > 1 else ()
+    return [round(first * (n / first) ** (i / (n_starts - 1))) for i in steps] or [first]
+
+
+def _lowest(n_passed: Integers, n_wrong: Integers, max_error: float, significance: float) -> int:
+    """
+    Return how many answers pass the lowest threshold that is shown to hold *max_error*; else 0.
+
+    *n_passed* are the answers that pass each of the thresholds, from the highest one down, and
+    *n_wrong* the wrong ones among them.
+    """
+    from scipy.special import bdtr
+
+    n = int(n_passed[-1])
+    starts = _starts(n, max_error, significance)
+    if not starts:
+        return 0
+    tried = np.union1d(np.linspace(starts[0], n, CANDIDATES).astype(np.intp), starts)
+    places = np.unique(np.searchsorted(n_passed, tried))
+    n_passed, n_wrong = n_passed[places], n_wrong[places]
+    p_values: list[float] = bdtr(n_wrong, n_passed, max_error).tolist()
+    shares = np.bincount(np.searchsorted(n_passed, starts), minlength=places.size) / len(starts)
+    left, lowest = 0.0, 0
+    for size, p_value, share in zip(n_passed.tolist(), p_values, shares.tolist(), strict=True):
+        left += significance * share
+        if p_value <= left:
+            lowest = size
+        else:
+            left = 0.0
+    return lowest

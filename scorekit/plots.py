@@ -41,7 +41,7 @@ from scorekit._plots.canvas import (
 )
 from scorekit._plots.labels import BELOW, BESIDE, place_names
 from scorekit._sheet.values import counted, estimate, level_of
-from scorekit.calibration import CalibrationError, ConfidenceCalibration
+from scorekit.calibration import CalibrationError, ConfidenceCalibration, ReviewThreshold
 from scorekit.comparison import CaseChange, Comparison
 from scorekit.errors import refuse, shown
 from scorekit.horizons import TimeHorizon
@@ -90,6 +90,7 @@ TIME_INCHES = 0.6
 def plot_reliability(
     result: ConfidenceCalibration | CalibrationError,
     *,
+    threshold: ReviewThreshold | None = None,
     width_inches: float = WIDTH,
     ax: Axes | None = None,
 ) -> Axes:
@@ -102,6 +103,7 @@ def plot_reliability(
     Args:
         result: From `confidence_calibration` or `calibration_error`,
             whose bins of equal width are drawn at their mean confidence.
+        threshold: From `review_threshold`: a line where answers begin to go out unreviewed.
         width_inches: Width of a figure of its own (1 to 40). A column of a paper is 3.3 wide; text
             is smaller below 5.
         ax: Where to draw; None makes a figure of its own, of which ``ax.figure.savefig`` makes a
@@ -112,8 +114,9 @@ def plot_reliability(
 
     Raises:
         MissingExtraError: If matplotlib is not installed.
-        InputError: If *width_inches* is out of range.
-        TypeError: If *result* is none of these, or *ax* not an ``Axes``.
+        InputError: If *width_inches* is out of range, or *threshold* a word that *result* has no
+            level of.
+        TypeError: If *result* or *threshold* is none of these, or *ax* not an ``Axes``.
 
     Examples:
         >>> from scorekit import confidence_calibration
@@ -126,8 +129,15 @@ def plot_reliability(
         TypeError: result must be a ConfidenceCalibration or a CalibrationError, got 0.9
     """
     title, dots = _dots(result)
+    place = None
+    if threshold is not None:
+        found = check_instance("threshold", threshold, ReviewThreshold)
+        place = _place_of(found, result)
+        title += f"\n{str(found).partition(' (')[0]}"
     own = axes_for(ax, width_inches)
     axes = untyped(own)
+    if place is not None:
+        axes.axvline(place, color=BETTER, linewidth=1, linestyle=":", zorder=1)
     axes.plot([0, 1], [0, 1], color=FRONTIER, linewidth=1, linestyle="--", zorder=1)
     for stated, accuracy, interval, _ in dots:
         ends = (interval.low, interval.high)
@@ -580,7 +590,8 @@ def _dots(result: object) -> tuple[str, list[_Dot]]:
     """Return a title, and stated confidence, accuracy, interval and text of each level or bin."""
     if isinstance(result, CalibrationError):
         attempts = counted(result.n_attempts, "attempt")
-        title = f"Calibration error of {attempts}: {result.score:.2f}"
+        by_chance = f"{result.chance['score']:.2f} by chance alone"
+        title = f"Calibration error of {attempts}: {result.score:.2f} ({by_chance})"
         return title, [
             (part.mean_confidence, part.accuracy, part.interval, f"n = {part.n_attempts}")
             for part in result.bins
@@ -602,6 +613,20 @@ def _dots(result: object) -> tuple[str, list[_Dot]]:
     ]
     score = "no score" if result.score is None else f"score {result.score:.2f}"
     return f"Calibration over {counted(result.n_cases, 'case')}: {score}", dots
+
+
+def _place_of(
+    threshold: ReviewThreshold, result: ConfidenceCalibration | CalibrationError
+) -> float | None:
+    """Return the stated confidence from which on answers go out unreviewed."""
+    if not isinstance(threshold.threshold, str):
+        return threshold.threshold
+    levels = result.levels if isinstance(result, ConfidenceCalibration) else ()
+    places = {level.level: level.nominal for level in levels}
+    if threshold.threshold not in places:
+        domain = f"that of a level of result, {', '.join(map(repr, places)) or 'which has none'}"
+        refuse("threshold", domain, threshold.threshold)
+    return places[threshold.threshold]
 
 
 def _by_model(results: object) -> dict[str, tuple[PassAtK, ...]]:

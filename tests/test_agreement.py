@@ -638,3 +638,28 @@ def test_words_agree_as_numbers_that_stand_for_them_do() -> None:
     two = judge_agreement(["no", "yes"], ["no", "no"])
     assert (two.sensitivity, two.specificity) == (None, None)
     assert JudgeAgreement.from_json(words.to_json()) == words
+
+
+def test_weighted_kappas_are_as_narrow_as_their_error_says() -> None:
+    """Fifty items with ten grades: an unseen item at the far corner is not taken for possible."""
+    rng = np.random.default_rng(7)
+    for n in (50, 200):
+        human = rng.integers(1, 11, n)
+        judged = np.clip(human + rng.integers(-1, 2, n), 1, 10)
+        result = judge_agreement(judged, human, weights="quadratic")
+        interval = present(result.interval)
+        usual = 2 * 1.96 * present(result.stderr)
+        assert 0.95 * usual <= interval.high - interval.low <= 1.2 * usual
+        assert interval.low <= present(result.score) <= interval.high < 1.0
+
+
+def test_perfect_agreement_on_grades_has_an_interval() -> None:
+    """It allows for the smallest disagreement there is, and more of it with fewer items."""
+    lows = []
+    for n in (20, 200):
+        grades = np.arange(n) % 5
+        result = judge_agreement(grades, grades, weights="quadratic")
+        interval = present(result.interval)
+        assert interval.high == 1.0
+        lows.append(interval.low)
+    assert 0.9 < lows[0] < lows[1] < 1.0

@@ -197,11 +197,42 @@ def test_the_interval_of_the_bias_covers(shift: float) -> None:
 
 def test_it_reads_on_one_line() -> None:
     """What `print` shows."""
-    text = "expected calibration error 0.6, bias +0 [-0.9, +0.9] (95 %, 2 attempts)"
+    text = (
+        "expected calibration error 0.6 (by chance alone 0.5, 95 % below 0.6), "
+        "bias +0 [-0.9, +0.9] (95 %, 2 attempts)"
+    )
     assert str(calibration_error([0.6, 0.4], [0, 1])) == text
     for confidence, how in ((0.9, "over"), (0.1, "under")):
         result = calibration_error([confidence] * 40, [0, 1] * 20)
-        assert str(result).startswith(f"{how}confident: expected calibration error 0.40, ")
+        assert str(result).startswith(f"{how}confident: expected calibration error 0.40 (by ")
+
+
+@pytest.mark.parametrize("n_values", [5, 10_000])
+def test_what_chance_gives(n_values: int) -> None:
+    """Oracle: the errors of samples that are drawn here, of answers as right as they say."""
+    rng = np.random.default_rng(8)
+    f = np.round(rng.random(100) * n_values) / n_values
+    result = calibration_error(f, rng.random(100) < f, confidence_level=0.9)
+    found = [calibration_error(f, rng.random(100) < f, n_bins=10) for _ in range(300)]
+    for name in ("score", "equal_mass_error", "max_error"):
+        drawn = np.array([getattr(one, name) for one in found])
+        error = float(drawn.std()) / math.sqrt(300)
+        assert result.chance[name] == pytest.approx(float(drawn.mean()), abs=4 * error)
+        share = float(np.mean(drawn <= result.chance_high[name]))
+        assert share == pytest.approx(0.9, abs=0.08)
+    assert calibration_error(f, f > 2).chance == result.chance  # whatever the outcomes were
+
+
+def test_what_chance_gives_attempts_in_clusters() -> None:
+    """Copies of an answer count once: chance gives as much as to the single ones."""
+    rng = np.random.default_rng(9)
+    f = rng.random(60)
+    y = rng.random(60) < f
+    alone = calibration_error(f, y)
+    copies = calibration_error(np.repeat(f, 5), np.repeat(y, 5), clusters=np.repeat(range(60), 5))
+    unaware = calibration_error(np.repeat(f, 5), np.repeat(y, 5))
+    assert copies.chance["score"] == pytest.approx(alone.chance["score"], rel=0.2)
+    assert unaware.chance["score"] < 0.6 * alone.chance["score"]
 
 
 @pytest.mark.parametrize(("n", "n_bins"), [(33, 22), (97, 10)])

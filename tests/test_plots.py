@@ -255,7 +255,7 @@ def test_bins_of_numeric_confidences_are_drawn_where_they_lie(tmp_path: Path) ->
     ax = plot_reliability(result)
     texts = [(text.xy[0], text.get_text()) for text in ax.texts if isinstance(text, Annotation)]
     assert texts == [(0.1, "n = 1"), (0.3, "n = 2"), (0.95, "n = 1")]
-    assert ax.get_title() == "Calibration error of 4 attempts: 0.14"
+    assert ax.get_title() == "Calibration error of 4 attempts: 0.14 (0.22 by chance alone)"
     _save(ax, tmp_path / "bins.png")
 
 
@@ -551,3 +551,29 @@ def test_plots_say_what_is_unknown() -> None:
     )
     (name,) = plot_cost_quality(report).texts
     assert name.get_text().split() == ["m", "(3", "of", "4", "costs,", "3", "of", "4", "outcomes)"]
+
+
+def test_a_threshold_is_drawn_where_answers_begin_to_go_out_unreviewed() -> None:
+    """At its number, or at the level that its word names; below the title what passes."""
+    sure, right = [0.9] * 200 + [0.5] * 200, [1] * 198 + [0] * 2 + [1, 0] * 100
+    error = scorekit.calibration_error(sure, right)
+    found = scorekit.review_threshold(sure, right, max_error=0.05)
+    ax = plot_reliability(error, threshold=found)
+    assert [line.get_xdata()[0] for line in ax.lines if line.get_linestyle() == ":"] == [0.9]
+    said = "unreviewed from 0.9 on: 50% of answers, wrong 0.01 as seen and at most 0.05"
+    assert " ".join(ax.get_title().split("\n")[1:]) == said
+    words = ["high"] * 200 + ["low"] * 200
+    levels = confidence_calibration(words, correct=right)
+    named = scorekit.review_threshold(words, right, max_error=0.05, order=["low", "high"])
+    ax = plot_reliability(levels, threshold=named)
+    assert [line.get_xdata()[0] for line in ax.lines if line.get_linestyle() == ":"] == [0.9]
+    none = scorekit.review_threshold(sure[:9], right[:9], max_error=0.05)
+    ax = plot_reliability(error, threshold=none)
+    assert not [line for line in ax.lines if line.get_linestyle() == ":"]
+    assert "review all: no threshold" in ax.get_title()
+    with pytest.raises(
+        scorekit.InputError, match=r"^threshold must be that of a level of result, which ha"
+    ):
+        plot_reliability(error, threshold=named)
+    with pytest.raises(TypeError, match=r"^threshold must be a ReviewThreshold, got 0.9$"):
+        plot_reliability(error, threshold=0.9)  # type: ignore[arg-type]

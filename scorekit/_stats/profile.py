@@ -48,7 +48,10 @@ def agreement(
         most = t_quantile(confidence_level, n - 1.0)
         held, empty = counts > 0.0, counts == 0.0
         by_chance_of = slopes - (float(np.sum(start * slopes)) - by_chance)
-        ends = {0.0, float(cost.max(initial=0.0, where=empty))}
+        # the largest disagreement seen, or the next above it: a sample shows about that much
+        largest = float(cost[held].max())
+        beyond = cost[empty & (cost > largest)]
+        ends = {0.0, float(beyond.min() if beyond.size else cost.max(initial=0.0, where=empty))}
         groups = [group for end in sorted(ends) if (group := empty & (cost == end)).any()]
         pairs = [
             (float(cost[group].mean()), float(by_chance_of[group].mean())) for group in groups

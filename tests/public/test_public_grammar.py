@@ -59,6 +59,8 @@ CALLS: dict[str, dict[str, Any]] = {
     "bradley_terry": {"wins": {("a", "b"): 3, ("b", "a"): 1}},
     "calibration_error": {"confidences": [0.9, 0.4, 0.6, 0.2],
         "outcomes": [True, True, False, False]},
+    "review_threshold": {"confidences": [0.9, 0.4, 0.6, 0.2],
+        "outcomes": [True, True, False, False], "max_error": 0.5},
     "categorize_error": {"message": "syntax error"},
     "code_report": {"samples": SAMPLES, "quantiles": [0.5]},
     "code_report_from_columns": {"case_id": ["x", "y"], "model": ["m", "n"], **CODE,

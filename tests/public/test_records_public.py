@@ -77,6 +77,7 @@ MADE: list[scorekit.Record] = [
     scorekit.corrected_difference([1, 0, 1], [1, 1, 1], human_baseline=[1, 0, None],
         human_current=[1, 1, None]),
     scorekit.time_horizon([1, 60, 600], [True, True, False]),
+    scorekit.review_threshold([0.9] * 80, [True] * 80, max_error=0.05),
     scorekit.rubric_score([[5, -4], [3]], [[True, None], [False]]),
     scorekit.tool_call_accuracy([("search", {"q": "a<b>"})], [("search", {})]),
     *CASES,

@@ -151,6 +151,8 @@ def evidence() -> None:
     assert_type(scorekit.extract_tables("SELECT 1"), tuple[str, ...])
     assert_type(scorekit.confidence_calibration(["high"], correct=[True]).score, float | None)
     assert_type(scorekit.calibration_error(np.array([0.5]), [True]).score, float)
+    review = scorekit.review_threshold(["high"], [True], max_error=0.1, order=["low", "high"])
+    assert_type(review.threshold, float | str | None)
     assert_type(scorekit.judge_agreement([1, 0.5], np.array([1, 0])).score, float | None)
     mean = scorekit.corrected_mean(
         judge_labeled=[True], human=pd.Series([1.0]), judge_unlabeled=[0.5], power_tuned=True

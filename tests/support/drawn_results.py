@@ -344,6 +344,8 @@ RESULTS: dict[Any, Callable[[], st.SearchStrategy[Any]]] = {
     scorekit.CalibrationError: lambda: _called(scorekit.calibration_error,
         _columns(UNIT, st.booleans()), n_bins=st.integers(1, 12)),
     CalibrationBin: _parts(scorekit.CalibrationError, "bins"),
+    scorekit.ReviewThreshold: lambda: _called(scorekit.review_threshold,
+        _columns(UNIT, st.booleans()), max_error=st.floats(0.05, 0.95)),
     # comparisons and plans
     CaseChange: _case_changes,
     SuiteVerdict: _parts(scorekit.Comparison, "suite"),
