@@ -5,7 +5,7 @@ A page names a file in a comment, and the fenced block below the comment is its 
 page can be read wherever it is shown.  Names after a colon choose parts of a program; the imports
 that these parts need come along::
 
-    <!-- recipes/evalplus_results.py: attempts -->
+    <!-- recipes/data_frames.py: report -->
 """
 
 from __future__ import annotations

@@ -93,8 +93,8 @@ logging.getLogger(__name__).addHandler(logging.NullHandler())  # quiet until a u
 def __getattr__(name: str) -> object:
     from scorekit._core import near
 
-    if name == "strategies":  # not in __all__: importing * must not need Hypothesis
-        return import_module(f"{__name__}.strategies")
+    if name in ("readers", "strategies"):  # not in __all__: * must not need Hypothesis
+        return import_module(f"{__name__}.{name}")
     if name not in _HOME:
         message = near.missing_name(name, __all__)
         raise AttributeError(message, name=name)
@@ -110,4 +110,4 @@ def __dir__() -> list[str]:
 
     # help() and tab completion fetch every name, and strategies cannot be had without Hypothesis
     own = (name for name in globals() if name.startswith("__"))
-    return sorted({*own, *_HOME, *(["strategies"] if find_spec("hypothesis") else [])})
+    return sorted({*own, *_HOME, "readers", *(["strategies"] if find_spec("hypothesis") else [])})

@@ -1,5 +1,6 @@
 # Made of `__init__.py` by `python tests/support/public_stub.py`.
 
+from scorekit import readers as readers
 from scorekit import strategies as strategies
 from scorekit.agreement import CorrectedDifference as CorrectedDifference
 from scorekit.agreement import CorrectedMean as CorrectedMean

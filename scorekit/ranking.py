@@ -531,7 +531,7 @@ def _of_report(name: str, report: Report, metric: str | None) -> tuple[dict[str,
         refuse(name, "a CodeReport or a SqlReport", report, TypeError)
     metrics = dict.fromkeys(one for one, _ in _suites(read))
     if metric is None:
-        metric = next((one for one in _USUAL if one in metrics), None)
+        metric = next((one for one in (*_USUAL, read.own_metric) if one in metrics), None)
     if metric is None or metric not in metrics:
         refuse("metric", f"one of {', '.join(map(repr, metrics))}", metric)
     found = _of_metric(read, metric)

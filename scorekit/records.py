@@ -358,6 +358,8 @@ class ReportScores(NamedTuple):
     """Whether a judge decided some of it."""
     tags: Mapping[str, Mapping[str, str]] = types.MappingProxyType({})
     """The tags of each case, where it has any."""
+    own_metric: str = ""
+    """What a harness calls the score, under which it stands too where it is right or wrong."""
 
 
 UNDECIDED = "no_judge"
@@ -370,6 +372,9 @@ UNKNOWN = "unknown outcomes"
 @attrs.frozen(repr=False)
 class Report(TableRecord):
     """What `compare_reports` compares, where it has scores."""
+
+    kind: ClassVar[str] = ""
+    """What it is compared as; the name of its class if empty."""
 
     def scores_by_case(self) -> ReportScores | None:
         """Return what `compare_reports` compares; None for a report that it does not take."""

@@ -1,4 +1,4 @@
-"""inspect_ai: from two `.eval` logs with epochs to a verdict."""
+"""inspect_ai: a metric and a reducer of its own, and two logs with epochs to a verdict."""
 
 from __future__ import annotations
 
@@ -92,64 +92,12 @@ def run(n_right: tuple[int, ...], folder: str) -> str:
     return log.location
 
 
-WORDS = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0, "yes": 1.0, "true": 1.0, "no": 0.0, "false": 0.0}
-
-
-def number(value: object) -> float | None:
-    """Return a score as a number, None for what is none: a mapping, a list, NaN, another word."""
-    if isinstance(value, str):
-        known = WORDS.get(value, WORDS.get(value.lower()))
-        if known is not None:
-            return known
-        try:
-            value = float(value)
-        except ValueError:
-            return None
-    if not isinstance(value, int | float) or not math.isfinite(value):
-        return None
-    return float(value)
-
-
-def attempts(
-    path: str, *, scorer: str | None = None, part: str | None = None
-) -> dict[str | int, list[float | None]]:
-    """
-    Return the scores of each sample by one scorer, one for an epoch.
-
-    None stands for an epoch that crashed, was not run or has no number.  Name the scorer where a
-    log has several, and the *part* where its scores are mappings.
-    """
-    log = read_eval_log(path)
-    names = {name for sample in log.samples or [] for name in sample.scores or {}}
-    chosen = scorer or min(names, default=None)
-    if chosen not in names or (scorer is None and len(names) > 1):
-        raise ValueError(f"scorer must be one of {sorted(names)}, got {scorer!r}")
-    found: dict[str | int, list[float | None]] = {
-        case_id: [None] * (log.eval.config.epochs or 1)
-        for case_id in log.eval.dataset.sample_ids or []
-    }
-    for sample in log.samples or []:
-        score = (sample.scores or {}).get(chosen)
-        value: object = None if score is None or sample.error else score.value
-        if part is not None and isinstance(value, dict):
-            value = value.get(part)
-        epochs = found.setdefault(sample.id, [])
-        epochs += [None] * (sample.epoch - len(epochs))
-        epochs[sample.epoch - 1] = number(value)
-    return found
-
-
-def compare(baseline: str, current: str, *, scorer: str | None = None) -> scorekit.Comparison:
-    """Compare two logs."""
-    old, new = (attempts(path, scorer=scorer) for path in (baseline, current))
-    return scorekit.compare_reports(old, new)
-
-
 def main() -> None:
     """Write two logs, and compare them."""
     with tempfile.TemporaryDirectory() as folder:
-        before, after = run((5, 5, 4, 5, 3, 5), folder), run((5, 1, 4, 0, 3, 2), folder)
-        print(compare(before, after))
+        paths = run((5, 5, 4, 5, 3, 5), folder), run((5, 1, 4, 0, 3, 2), folder)
+        old, new = (scorekit.readers.inspect_ai(read_eval_log(path)) for path in paths)
+        print(scorekit.compare_reports(old, new))
 
 
 if __name__ == "__main__":

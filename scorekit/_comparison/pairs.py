@@ -231,6 +231,9 @@ def _chosen(metrics: object, olds: list[Side], news: list[Side]) -> dict[str, No
         known |= side.metrics
     if metrics is None:
         only_flags = all(side.only_flags for side in (*olds, *news))
+        named = dict.fromkeys(side.own_metric for side in (*olds, *news))
+        if "" not in named and (len(named) > 1 or not only_flags):  # two metrics, or graded ones
+            return named
         return {"pass@1": None} if only_flags else known
     names = check_items("metrics", metrics, what="metrics, such as ['pass@1']")
     for i, name in enumerate(names):

@@ -220,7 +220,7 @@ def read_sides(name: str, runs: object) -> tuple[list[Side], str]:
 
 
 def kind_of(run: object) -> str:
-    return type(run).__name__ if isinstance(run, Report) else "mapping"
+    return (run.kind or type(run).__name__) if isinstance(run, Report) else "mapping"
 
 
 def read_side(name: str, run: object) -> Side:

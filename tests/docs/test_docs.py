@@ -88,11 +88,11 @@ def test_a_page_holds_what_it_shows(page: str) -> None:
 
 def test_code_on_a_page_is_that_of_its_file() -> None:
     """A part of a program comes with the imports that it needs, and no others."""
-    page = "<!-- recipes/evalplus_results.py: attempts -->\n```python\nold\n```\n"
+    page = "<!-- recipes/data_frames.py: report -->\n```python\nold\n```\n"
     imports, _, code = pages.filled(page).split("```python\n")[1].partition("\n\n\n")
-    assert imports == "import json\nfrom pathlib import Path"
-    program = (DOCS / "recipes" / "evalplus_results.py").read_text(encoding="utf-8")
-    assert code.startswith("def attempts(path: Path)")
+    assert imports == "import pandas as pd\nimport polars as pl\n\nimport scorekit"
+    program = (DOCS / "recipes" / "data_frames.py").read_text(encoding="utf-8")
+    assert code.startswith("def report(frame: pd.DataFrame")
     assert code.removesuffix("```\n") in program
 
 

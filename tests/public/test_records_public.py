@@ -166,6 +166,10 @@ MADE: list[scorekit.Record] = [
     scorekit.bradley_terry({("a", HOSTILE): 3, (HOSTILE, "a"): 1, (HOSTILE, "last"): 2}),
     scorekit.rater_agreement([[HOSTILE, "b", None], [HOSTILE, "b", "b"]], scale="nominal"),
     scorekit.unpaired_difference([np.float32(1), Fraction(1, 2), 0], [True, 0]),
+    scorekit.readers.json_lines(
+        [{"id": HOSTILE, "s": 0.5, "m": HOSTILE}, {"id": "b", "s": None, "m": HOSTILE}],
+        case_id="id", score="s", model="m", published={"mean": 0.5},
+    ),
 ]  # fmt: skip
 TOPICS = {f"scorekit.{path.stem}" for path in Path(scorekit.__file__).parent.glob("[!_]*.py")}
 IDS = [f"{type(record).__name__}-{i}" for i, record in enumerate(MADE)]

@@ -360,6 +360,10 @@ RESULTS: dict[Any, Callable[[], st.SearchStrategy[Any]]] = {
     ModelPair: _parts(scorekit.ModelComparison, "pairs"),
     scorekit.BradleyTerry: _bradley_terries,
     scorekit.VarianceComponents: _variance_components,
+    scorekit.readers.HarnessRun: lambda: st.lists(
+        st.fixed_dictionaries({"id": st.sampled_from("abc"), "s": st.none() | UNIT}), min_size=1,
+        max_size=3,
+    ).map(lambda rows: scorekit.readers.json_lines(rows, case_id="id", score="s")),
     scorekit.EvaluationPlan: lambda: (
         _variance_components().filter(lambda parts: parts.between_tasks > 0).map(_plan)
     ),

@@ -14,6 +14,7 @@ def stub() -> str:
     lines = (f"from {home} import {name} as {name}\n" for name, home in scorekit._HOME.items())
     return f"""# Made of `__init__.py` by `python tests/support/public_stub.py`.
 
+from scorekit import readers as readers
 from scorekit import strategies as strategies
 {"".join(lines)}
 __all__: list[str]  # noqa: PYI035 - made in `__init__.py`
