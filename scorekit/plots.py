@@ -31,6 +31,7 @@ from scorekit._plots.canvas import (
     axes_for,
     draw_point,
     level_names,
+    mark_scale,
     name_rows,
     set_texts,
     short_name,
@@ -48,7 +49,7 @@ from scorekit.horizons import TimeHorizon
 from scorekit.intervals import Interval
 from scorekit.ranking import BradleyTerry, ModelComparison
 from scorekit.reports import CodeReport, ModelStatistics
-from scorekit.runs import TierStatistics
+from scorekit.runs import CrossTier, TierStatistics
 from scorekit.sampling import PassAtK
 from scorekit.verdicts import SuiteVerdict
 
@@ -144,6 +145,7 @@ def plot_reliability(
         draw_point(axes, stated, accuracy, y_ends=ends, marker=MARKERS[0], color=SHADES[0])
     axes.set_xlim(-0.06, 1.06)
     axes.set_ylim(-0.16, 1.16)  # room for what stands below an interval, or above it
+    mark_scale(axes)
     level = level_names(interval for _, _, interval, _ in dots)
     x_label = "Stated confidence (accuracy it stands for)"
     set_texts(axes, title, x_label, f"Accuracy ({level})" if dots else "Accuracy")
@@ -180,8 +182,8 @@ def plot_pass_at_k(
     Examples:
         >>> from scorekit import pass_at_k
         >>> curve = pass_at_k(n_samples=[10, 10, 10], n_correct=[9, 4, 0], k=(1, 2, 5))
-        >>> plot_pass_at_k({"model-a": curve}).get_xlabel()
-        'Attempts, k (95 % interval)'
+        >>> plot_pass_at_k({"model-a": curve}).get_ylabel()
+        'Chance of a success (95 % interval)'
         >>> plot_pass_at_k([])
         Traceback (most recent call last):
         ...
@@ -229,13 +231,15 @@ def plot_pass_at_k(
         axes.set_xticks([], minor=True)
         axes.set_xticks(sorted(ks), [str(k) for k in sorted(ks)])
     axes.set_ylim(-0.03, 1.03)
-    x_label = f"Attempts, k ({level_names(one.interval for one in drawn)}"
+    mark_scale(axes)
+    x_label = "Attempts, k"
     if short := [one for one in drawn if one.left_out]:
         used, given = {one.n_tasks_used for one in short}, {one.n_tasks for one in short}
         least = min(one.k for one in short)
         from_k = f"k >= {least}".replace(" ", "\N{NO-BREAK SPACE}")
-        x_label += f"; {from_k}: {span_of(used)} of {span_of(given)} tasks"
-    set_texts(axes, "Success within k attempts (pass@k)", f"{x_label})", "Chance of a success")
+        x_label += f" ({from_k}: {span_of(used)} of {span_of(given)} tasks)"
+    y_label = f"Chance of a success ({level_names(one.interval for one in drawn)})"
+    set_texts(axes, "Success within k attempts (pass@k)", x_label, y_label)
     return own
 
 
@@ -380,7 +384,7 @@ def _plot_models(
 
 
 def plot_cost_quality(
-    points: Iterable[TierStatistics] | CodeReport,
+    points: Iterable[TierStatistics] | CrossTier | CodeReport,
     *,
     width_inches: float = WIDTH,
     ax: Axes | None = None,
@@ -397,7 +401,7 @@ def plot_cost_quality(
     the smallest, and below the figure stands how many names find no room.
 
     Args:
-        points: Tiers, from `tier_statistics`, or a `CodeReport`.
+        points: Tiers, from `tier_statistics` or `cross_tier`, or a `CodeReport`.
         width_inches: As in `plot_reliability`.
         ax: As in `plot_reliability`.
 
@@ -413,12 +417,14 @@ def plot_cost_quality(
         >>> from scorekit import Run, tier_statistics
         >>> run = Run(run_id="1", passed=True, impl_rate=0.5, cost_usd=0.2, duration_seconds=9)
         >>> plot_cost_quality([tier_statistics("T0", [run])]).get_ylabel()
-        'Mean composite score'
+        'Mean composite score (95 % interval)'
         >>> plot_cost_quality([])
         Traceback (most recent call last):
         ...
         scorekit.errors.InputError: points must be a non-empty sequence of TierStatistics, got ()
     """
+    if isinstance(points, CrossTier):
+        points = points.tiers
     places, unpriced, x_label, y_label = _places(points)
     is_report = isinstance(points, CodeReport)
     title = f"Cost and quality of {counted(len(places), 'model' if is_report else 'tier')}"
@@ -464,12 +470,13 @@ def plot_cost_quality(
         left = -least / 4.0 if free else left
     for bar in bars:
         axes.plot(*zip(*bar, strict=True), color=SHADES[0], linewidth=1, zorder=1)
-    x_label += f" ({level_names(one for place in places for one in place[3:])}"
+    x_label += f" ({level_names(place[3] for place in places)}"
+    y_label += f" ({level_names(place[4] for place in places)})"
     if n_open := sum(math.isinf(costs.high) for *_, costs, _ in places):
         x_label += f"; {counted(n_open, 'cost')} without an upper bound"
     axes.set_xlim(left, right)
     axes.set_ylim(-0.03, 1.16)  # room for names above what always passes
-    axes.set_yticks([0.0, 0.2, 0.4, 0.6, 0.8, 1.0])
+    mark_scale(axes)
     set_texts(axes, title, f"{x_label})", y_label)
     named = sorted(places, key=lambda place: (place[1], place[2]) not in frontier)
     few = [place for i, place in enumerate(named) if place[1:3] in frontier or i < MANY]
@@ -562,6 +569,7 @@ def plot_time_horizon(
             axes.plot(ends[1], y, marker=">", color=color)
     axes.set_ylim(-STRIP * (len(named) + 1), 1.05)
     axes.set_yticks([0.0, 0.25, 0.5, 0.75, 1.0])
+    axes.spines["left"].set_bounds(0.0, 1.0)
     if any(texts):  # a mark beside a single text would look like a task
         beside = BESIDE_AXES if len(texts) > 1 else {"handlelength": 0.0, "markerscale": 0.0}
         add_legend(axes, marks, texts, frameon=False, **beside)
@@ -721,7 +729,7 @@ def _places(points: object) -> tuple[list[_Place], list[str], str, str]:
         places.append((name, one.mean_cost_usd, quality, one.intervals["cost_usd"], around))
     if not places:
         refuse("points", "a report with a sample whose cost_usd was measured", points)
-    y_label = "Share of right attempts (pass@1)" if points.only_flags else "Mean code score"
+    y_label = "Share of right attempts, pass@1" if points.only_flags else "Mean code score"
     return places, unpriced, "Mean cost of an attempt in USD", y_label
 
 

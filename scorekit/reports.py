@@ -223,10 +223,12 @@ class ModelStatistics(Record):
 
     def _row(self) -> dict[str, object]:
         row: dict[str, object] = {"model": one_line(self.model, MAX_NAME)}
-        row |= dict(self._estimates())
-        row[" "] = Scale.of(self.pass_at_k[0].score, self.pass_at_k[0].interval)
+        (name, first), *others = self._estimates()
+        row |= {name: first, " ": Scale.of(self.pass_at_k[0].score, self.pass_at_k[0].interval)}
+        row |= dict(others)
         if not self.only_flags:
-            bounds, interval = self._bounds("code_score"), self.intervals.get("code_score")
+            interval = self.intervals.get("code_score")
+            bounds = self._bounds("code_score", interval)
             row["code score"] = Estimate(self.mean_score, interval, note=bounds)
             row |= {"compiled": self.compilation_rate, "tests passed": self.test_pass_rate}
             if bounds:
@@ -245,12 +247,14 @@ class ModelStatistics(Record):
         """Yield each pass@k by name, with the tasks that it stands on and its bounds."""
         for one in self.pass_at_k:
             name = one.notation.format(k=one.k)
-            note = ", ".join(filter(None, (one.left_out, self._bounds(name))))
+            note = ", ".join(filter(None, (one.left_out, self._bounds(name, one.interval))))
             yield name, Estimate(one.score, one.interval, note=note)
 
-    def _bounds(self, name: str) -> str:
+    def _bounds(self, name: str, beside: Interval | None = None) -> str:
         low, high = self.unknown_bounds.get(name, (0.0, 0.0))
-        return "" if low == high else between(low, high)
+        if beside is not None and beside.high - beside.low == 1.0:  # which supports no digits
+            beside = None
+        return "" if low == high else between(low, high, beside=beside)
 
     def _means(self) -> list[tuple[str, float, str]]:
         """Return the unit of each mean of amounts, the mean, and of how many if not of all."""

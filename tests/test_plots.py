@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import importlib
 import math
+import pickle
 import re
 import subprocess
 import sys
@@ -544,7 +545,7 @@ def test_plots_say_what_is_unknown() -> None:
     passed: Any = {"a": [1] * 6, "b": [0] * 5, "c": [0]}
     given: dict[str, Any] = {"passed": passed, "insufficient": "drop", "k": (1, 5, 6)}
     curve = plot_pass_at_k(scorekit.code_report_from_columns(model="m", **given), width_inches=3.3)
-    said = "Attempts, k (95 % interval; k >= 5: 1 to 2 of 3 tasks)"
+    said = "Attempts, k (k >= 5: 1 to 2 of 3 tasks)"
     assert " ".join(curve.get_xlabel().split()) == said
     report = scorekit.code_report_from_columns(
         case_id=range(4), model="m", passed=[1, 0, None, 1], cost_usd=[1, 2, 3, None]
@@ -577,3 +578,39 @@ def test_a_threshold_is_drawn_where_answers_begin_to_go_out_unreviewed() -> None
         plot_reliability(error, threshold=named)
     with pytest.raises(TypeError, match=r"^threshold must be a ReviewThreshold, got 0.9$"):
         plot_reliability(error, threshold=0.9)  # type: ignore[arg-type]
+
+
+def test_a_figure_shows_itself_in_every_kernel() -> None:
+    """Also its axes, which is what the functions return; where the caller gave some, they do."""
+    ax = plot_reliability(CALIBRATION, width_inches=3.3)
+    shown: Any = ax
+    picture, size = shown._repr_png_()
+    assert shown.figure._repr_png_()[0] == picture
+    assert picture[:8] == b"\x89PNG\r\n\x1a\n"
+    width, height = (int.from_bytes(picture[i : i + 4], "big") for i in (16, 20))
+    assert (width, size["width"]) == (660, 330)
+    assert abs(height - 2 * size["height"]) <= 1
+    assert pickle.loads(pickle.dumps(ax.figure)).axes[0].get_title() == ax.get_title()
+    own = Figure().add_subplot()
+    assert plot_reliability(CALIBRATION, ax=own) is own
+
+
+@pytest.mark.parametrize("draw", ["reliability", "pass_at_k", "cost_quality"])
+def test_axes_of_scores_end_at_1(draw: str) -> None:
+    """What lies beyond is room for names; the interval is named on the axis that it is along."""
+    ax = {
+        "reliability": lambda: plot_reliability(CALIBRATION),
+        "pass_at_k": lambda: plot_pass_at_k(CURVES),
+        "cost_quality": lambda: plot_cost_quality(_tiers([(0.1, 0.5), (0.3, 1.0)])),
+    }[draw]()
+    assert ax.spines["left"].get_bounds() == (0.0, 1.0)
+    assert (min(ax.get_yticks()), max(ax.get_yticks())) == (0.0, 1.0)
+    assert "(95 % interval)" in ax.get_ylabel()
+
+
+def test_tiers_compared_are_tiers() -> None:
+    """`cross_tier` holds them."""
+    tiers = _tiers([(0.1, 0.5), (0.3, 1.0)])
+    one, other = plot_cost_quality(tiers), plot_cost_quality(scorekit.cross_tier(tiers))
+    assert [text.get_text() for text in one.texts] == [text.get_text() for text in other.texts]
+    assert one.get_xlabel() == other.get_xlabel() == "Mean cost of a run in USD (95 % interval)"

@@ -537,5 +537,7 @@ def test_a_mean_of_some_attempts_says_of_how_many() -> None:
         case_id=["a", "b", "c"], model="m", passed=[1, 0, 1], cost_usd=[0.5, None, 0.25]
     )
     assert "0.375 USD (2 of 3 measured) an attempt" in str(report)
-    assert "0.375 (2 of 3 measured)" in report.to_latex()
+    for table, mark in ((report.to_latex(), "$^{a}$"), (report.to_markdown(), "<sup>a</sup>")):
+        assert f"0.375{mark}" in table
+        assert f"{mark} 2 of 3 measured" in table
     assert report.models[0].n_measured == {"cost_usd": 2}

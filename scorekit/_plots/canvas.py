@@ -15,11 +15,20 @@ from scorekit.intervals import Interval
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes as Axes  # noqa: PLC0414 - plots takes it from here
+    from matplotlib.figure import Figure
+
+    AnyAxes = Axes
 else:
     try:
         from matplotlib.axes import Axes
+        from matplotlib.figure import Figure
+
+        AnyAxes = Axes
     except ImportError:  # which is said when something is to be drawn
-        Axes = None
+        Axes, AnyAxes, Figure = None, object, object
+
+DENSITY = 2
+"""Dots of a picture in a notebook for each of a screen of old."""
 
 WIDTH = 6.4
 """Inches that a figure is wide unless the caller says otherwise, as matplotlib's own are."""
@@ -50,20 +59,49 @@ BETTER, WORSE = SHADES[:2]
 FRONTIER = "#808b8d"
 
 
+class ShownFigure(Figure):
+    """A figure that a notebook shows, whatever its kernel has been set up for."""
+
+    def _repr_png_(self) -> tuple[bytes, dict[str, int]]:
+        """Return the picture, and the size that it has on a page."""
+        from io import BytesIO
+
+        page = BytesIO()
+        dots = DENSITY * self.get_dpi()
+        untyped(self).savefig(page, format="png", dpi=dots)
+        width, height = (round(inches * self.get_dpi()) for inches in self.get_size_inches())
+        return page.getvalue(), {"width": width, "height": height}
+
+
+class ShownAxes(AnyAxes):
+    """Axes of such a figure, which they show."""
+
+    def _repr_png_(self) -> tuple[bytes, dict[str, int]]:
+        """Return what the figure shows."""
+        shown: tuple[bytes, dict[str, int]] = untyped(self).figure._repr_png_()
+        return shown
+
+
 def axes_for(ax: Axes | None, width: float, *, n_rows: float | None = None) -> Axes:
     """Return *ax*, or the axes of a new figure that no list of open figures holds."""
     kind: Any = Axes
     if kind is None:
         raise MissingExtraError("plot", "matplotlib")
-    from matplotlib.figure import Figure
-
     width = check_number("width_inches", width, 1.0, 40.0)
     if ax is not None:
         return check_instance("ax", ax, Axes)
     height = min(4.2, 0.85 * width) if n_rows is None else 1.5 + ROW * n_rows
-    own = Figure(figsize=(width, height), layout="constrained").add_subplot()
+    own = ShownFigure(figsize=(width, height), layout="constrained").add_subplot(
+        axes_class=ShownAxes
+    )
     untyped(own).spines[["top", "right"]].set_visible(False)
     return own
+
+
+def mark_scale(axes: Any) -> None:
+    """Let the axis of a score end where scores do: what lies beyond is room for names."""
+    axes.set_yticks([0.0, 0.2, 0.4, 0.6, 0.8, 1.0])
+    axes.spines["left"].set_bounds(0.0, 1.0)
 
 
 def font_size(axes: Any) -> float:

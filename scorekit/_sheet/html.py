@@ -23,6 +23,7 @@ from scorekit._sheet.model import (
     Estimate,
     Fields,
     Part,
+    Row,
     Scale,
     Sheet,
     Table,
@@ -49,10 +50,15 @@ _RIGHT_TO_LEFT = "\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc"
 _ISOLATED = re.compile(rf"[{_RIGHT_TO_LEFT}](?:[{_RIGHT_TO_LEFT}\W]*[{_RIGHT_TO_LEFT}])?")
 """Words of these, behind which a number would change sides."""
 
-_PRE = '<pre style="white-space: pre-wrap; margin: 0">'
+_PRE = (
+    '<pre style="white-space: pre-wrap; word-break: normal; overflow-wrap: break-word; margin: 0">'
+)
+"""Words stay whole: JupyterLab would break them anywhere."""
 _ROOMY = "min-width: 11em"
 _DOT_WIDTH = 150
 _DOT_MARGIN = 5
+_WHOLE_DOT = f"display: block; width: {_DOT_WIDTH}px; min-width: {_DOT_WIDTH}px; max-width: none"
+"""Notebooks would make a picture as narrow as its column is."""
 
 
 def render(sheet: Sheet) -> str:
@@ -112,8 +118,12 @@ def _table(table: Table) -> str:
         texts = [text for row in rows if isinstance(text := row.get(name), str)]
         width = "white-space: nowrap" if max(map(len, texts), default=0) <= UNBROKEN else _ROOMY
         styles[name] = f' style="text-align: left; {width}"' if texts else ""
+        if any(isinstance(row.get(name), Scale) for row in rows):
+            styles[name] = ' style="text-align: center"'
         blocks |= {name} if any("\n" in text for text in texts) else set()
-    head = "".join(f"<th{style}>{_text(name)}</th>" for name, style in styles.items())
+    head = "".join(
+        f"<th{style}>{_text(_heading(name, rows))}</th>" for name, style in styles.items()
+    )
     body = [
         "<tr>"
         + "".join(
@@ -124,6 +134,12 @@ def _table(table: Table) -> str:
         for row in rows
     ]
     return _fold(body, table.size, f"<tr>{head}</tr>")
+
+
+def _heading(name: str, rows: Sequence[Row]) -> str:
+    """Return the name of a column; of pictures, which stand right of their numbers, the scale."""
+    scales = [cell.scale for row in rows if isinstance(cell := row.get(name), Scale)]
+    return " to ".join(map(number, scales[0])) if scales else name
 
 
 def _picture(dot: Scale) -> str:
@@ -155,8 +171,8 @@ def _picture(dot: Scale) -> str:
         parts.append(f'<circle cx="{at(dot.value)}" cy="8" r="4" fill="currentColor"></circle>')
     words = f"{', '.join(said)}, on a scale of {number(low)} to {number(high)}"
     return (
-        f'<svg width="{_DOT_WIDTH}" height="16" role="img" aria-label="{words}">'
-        f"{''.join(parts)}</svg>"
+        f'<svg viewBox="0 0 {_DOT_WIDTH} 16" width="{_DOT_WIDTH}" height="16" '
+        f'style="{_WHOLE_DOT}" role="img" aria-label="{words}">{"".join(parts)}</svg>'
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from scorekit._sheet.model import Sheet, Table
-from scorekit._sheet.values import CELL, are_numbers, cells
+from scorekit._sheet.values import CELL, are_numbers, marked_cells
 from scorekit.errors import one_line
 
 SPECIAL = {
@@ -41,13 +41,28 @@ def _table(table: Table) -> str:
     names = table.in_words
     kinds = "".join("r" if are_numbers(name, table.rows) else "l" for name in names)
     lines = [f"% {one_line(table.title)}"] if table.title else []
-    lines += [rf"\begin{{tabular}}{{{kinds}}}", r"\toprule", _row(names), r"\midrule"]
-    lines += [_row(cells(row, names, table.specs, CELL)) for row in table.first]
+    lines += [
+        rf"\begin{{tabular}}{{{kinds}}}",
+        r"\toprule",
+        _row(list(map(escaped, names))),
+        r"\midrule",
+    ]
+    rows, notes = marked_cells(table, CELL)
+    lines += [_row([escaped(text) + _raised(mark) for text, mark in row]) for row in rows]
     if table.size > len(table.first):
         more = f"and {table.size - len(table.first)} more"
         lines.append(rf"\multicolumn{{{len(names)}}}{{l}}{{{more}}} \\")
-    return "\n".join([*lines, r"\bottomrule", r"\end{tabular}"])
+    lines.append(r"\bottomrule")
+    lines += [
+        rf"\multicolumn{{{len(names)}}}{{l}}{{\footnotesize {_raised(mark)} {escaped(note)}}} \\"
+        for mark, note in notes.items()
+    ]
+    return "\n".join([*lines, r"\end{tabular}"])
+
+
+def _raised(mark: str) -> str:
+    return f"$^{{{mark}}}$" if mark else ""
 
 
 def _row(texts: list[str]) -> str:
-    return " & ".join(map(escaped, texts)) + r" \\"
+    return " & ".join(texts) + r" \\"

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from scorekit._sheet.model import Block, Counted, Fields, Part, Sheet, Table
-from scorekit._sheet.values import CELL, LONGEST, are_numbers, brief, cells, entries
+from scorekit._sheet.values import CELL, LONGEST, are_numbers, brief, entries, marked_cells
 from scorekit.errors import one_line
 
 INLINE = re.compile(r"([\\`*_\[|~])")
@@ -70,14 +70,21 @@ def _table(table: Table) -> Iterator[str]:
     names = table.in_words
     if names:
         rules = ("---:" if are_numbers(name, table.rows) else "---" for name in names)
-        rows = [cells(row, names, table.specs, 2 * CELL) for row in table.first]
+        rows, notes = marked_cells(table, 2 * CELL)
         lines = [_row(map(escaped, names)), f"|{'|'.join(rules)}|"]
-        yield "\n".join([*lines, *(_row(map(escaped, row)) for row in rows)])
+        yield "\n".join(
+            [*lines, *(_row(escaped(text) + _raised(m) for text, m in row) for row in rows)]
+        )
+        yield from (f"{_raised(mark)} {escaped(note)}" for mark, note in notes.items())
         if table.size > len(rows):
             yield f"and {table.size - len(rows)} more"
     if table.said:
         yield "\n".join(f"- {escaped(text)}" for text in table.said)
 
 
-def _row(texts: Iterator[str] | map[str]) -> str:
+def _raised(mark: str) -> str:
+    return f"<sup>{mark}</sup>" if mark else ""
+
+
+def _row(texts: Iterable[str]) -> str:
     return f"| {' | '.join(texts)} |"

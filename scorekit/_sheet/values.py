@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from string import ascii_lowercase
 from typing import Any, TypeGuard
 
 import attrs
 
 from scorekit._core.text import rounded, spanned
-from scorekit._sheet.model import Estimate, Row, Scale, line_of
+from scorekit._sheet.model import Estimate, Row, Scale, Table, line_of
 from scorekit.errors import one_line
 
 WHOLE = 10_000
@@ -45,9 +46,10 @@ def estimate(value: float, interval: Any = None, sign: str = "") -> str:
     return f"{rounded(value, low, high, sign)} {spanned(low, high, sign)}{note}"
 
 
-def between(low: float, high: float, sign: str = "") -> str:
-    """Return bounds as text, with the decimals that their distance supports."""
-    return f"between {rounded(low, low, high, sign)} and {rounded(high, low, high, sign)}"
+def between(low: float, high: float, sign: str = "", *, beside: Any = None) -> str:
+    """Return bounds as text, with the decimals of an interval beside them, or of their own."""
+    ends = (low, high) if beside is None else (beside.low, beside.high)
+    return f"between {rounded(low, *ends, sign)} and {rounded(high, *ends, sign)}"
 
 
 def level_of(interval: Any) -> str:
@@ -87,6 +89,39 @@ def cells(row: Row, columns: Sequence[str], specs: Mapping[str, str], limit: int
     limits = [LONGEST if isinstance(value, Estimate) else limit for value in values]
     texts = (brief(one, specs.get(name, "")) for one, name in zip(values, columns, strict=True))
     return list(map(one_line, texts, limits))
+
+
+def marked_cells(table: Table, limit: int) -> tuple[list[list[tuple[str, str]]], dict[str, str]]:
+    """
+    Return the cells of a table each with a mark, and the note that each mark stands for.
+
+    What an estimate stands on is a sentence, which belongs below a table and not in its cells.
+    """
+    mark_of: dict[str, str] = {}
+    rows: list[list[tuple[str, str]]] = []
+    for row in table.first:
+        bare = {name: _without_note(value) for name, value in row.items()}
+        texts = cells(bare, table.in_words, table.specs, limit)
+        notes = (_note_of(row.get(name)) for name in table.in_words)
+        rows.append(
+            [
+                (text, mark_of.setdefault(note, _mark(len(mark_of))) if note else "")
+                for text, note in zip(texts, notes, strict=True)
+            ]
+        )
+    return rows, {mark: note for note, mark in mark_of.items()}
+
+
+def _note_of(value: object) -> str:
+    return value.note if isinstance(value, Estimate) else ""
+
+
+def _without_note(value: object) -> object:
+    return attrs.evolve(value, note="") if isinstance(value, Estimate) else value
+
+
+def _mark(i: int) -> str:
+    return ascii_lowercase[i % 26] * (i // 26 + 1)
 
 
 def is_number(value: object) -> bool:
