@@ -27,7 +27,7 @@ _TOPICS = {
     "claude": "ClaudeJudge",
     "coding": "CodeSample CodeScore CodeWeights code_score code_scores_from_columns",
     "columns": "ColumnAccuracy column_accuracy",
-    "comparison": "Comparison compare_reports",
+    "comparison": "Comparison compare_from_columns compare_reports",
     "correctness": "QueryCorrectness aquery_correctness query_correctness",
     "costs": "CostOfPass cost_of_pass cost_of_pass_from_columns",
     "differences": (

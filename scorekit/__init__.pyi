@@ -30,6 +30,7 @@ from scorekit.coding import code_scores_from_columns as code_scores_from_columns
 from scorekit.columns import ColumnAccuracy as ColumnAccuracy
 from scorekit.columns import column_accuracy as column_accuracy
 from scorekit.comparison import Comparison as Comparison
+from scorekit.comparison import compare_from_columns as compare_from_columns
 from scorekit.comparison import compare_reports as compare_reports
 from scorekit.correctness import QueryCorrectness as QueryCorrectness
 from scorekit.correctness import aquery_correctness as aquery_correctness

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar, Literal, NamedTuple
 
 import attrs
@@ -21,6 +21,7 @@ from scorekit._comparison.pairs import Runs, names_of, with_groups
 from scorekit._comparison.plan import DECIMALS, Plan
 from scorekit._comparison.suites import judge_suites
 from scorekit._core.checks import check_choice, check_flag
+from scorekit._core.columns import check_id
 from scorekit._core.frames import ScoreTable
 from scorekit._core.mappings import FrozenMapping
 from scorekit._sheet.model import (
@@ -38,8 +39,9 @@ from scorekit._sheet.values import counted
 from scorekit._stats.exact_tests import least_p_value
 from scorekit._stats.sides import Paired
 from scorekit._stats.single_cases import FEWEST
+from scorekit._stats.tables import read_table
 from scorekit.errors import CannotSeeError, RegressionError, one_line, refuse
-from scorekit.records import UNDECIDED, Record, Report, SuiteKey, listing
+from scorekit.records import UNDECIDED, Record, Report, ReportScores, SuiteKey, listing
 from scorekit.verdicts import SUITE_SPECS, SuiteVerdict
 
 MAX_CHANGES = 20
@@ -1091,3 +1093,123 @@ class _Queries(NamedTuple):
             current_generated=after.generated if after else (),
             expected=known.expected,
         )
+
+
+@attrs.frozen(kw_only=True, repr=False)
+class _Version(Report):
+    """One version of a table."""
+
+    scores: ReportScores
+
+    def scores_by_case(self) -> ReportScores:
+        return self.scores
+
+
+def compare_from_columns(
+    *,
+    case_id: Iterable[str | int],
+    version: Iterable[str | int],
+    score: Iterable[float | None] | Mapping[str, Iterable[float | None]],
+    baseline: str | int,
+    current: str | int | None = None,
+    attempt: Iterable[Hashable] | None = None,
+    metric: Iterable[str | int] | None = None,
+    threshold: float = 0.05,
+    confidence_level: float = 0.95,
+    clusters: Iterable[Hashable] | Mapping[Any, str | int] | None = None,
+    by: Iterable[str | int] | Mapping[Any, str | int] | None = None,
+    margin: float | None = None,
+    adjustment: Adjustment = "all",
+    attempts: Literal["auto", "fixed", "independent"] = "auto",
+    floor: float | None = None,
+    anytime: bool = False,
+    random_order: bool = False,
+) -> Comparison:
+    """
+    Compare two versions in a table that has a row for each attempt, as `compare_reports` does.
+
+    Each column is a list, or a NumPy, pandas, polars or Arrow column, of shape ``(N,)``. Rows with
+    one *case_id* and one *version* are attempts at that case.
+
+    Args:
+        case_id: The case of each row.
+        version: The version that it is of: two, or more where *current* names one.
+        score: Whether it passed, or its score in ``[0, 1]``, higher being better; None and NaN are
+            unknown. Or a mapping from metric to such a column.
+        baseline: The version to compare with.
+        current: The version to judge; None for the only other one.
+        attempt: Distinguishes the attempts of a version at a case, such as an epoch or a seed, so
+            that a row which comes twice is refused; None if rows are known to differ.
+        metric: The metric of each row, where a row is one of several; None for one metric.
+        threshold: As for `compare_reports`.
+        confidence_level: As for `compare_reports`.
+        clusters: Group of each row, or of each case by name, where cases are related.
+        by: A label for each row, or for each case by name: each has a verdict of its own.
+        margin: As for `compare_reports`.
+        adjustment: As for `compare_reports`.
+        attempts: As for `compare_reports`.
+        floor: As for `compare_reports`.
+        anytime: As for `compare_reports`.
+        random_order: As for `compare_reports`.
+
+    Returns:
+        A frozen `Comparison`. Read *suite*, which has the verdict, *regressions* and
+        *single_cases* first.
+
+    Raises:
+        InputError: As `compare_reports`, and if the columns differ in length, a version is not in
+            the table, there are more than two and *current* is None, two rows of a case have
+            another cluster or label, or two rows of a case, a version and a metric have one
+            *attempt*.
+        TypeError: If an entry or another argument has the wrong type, such as the name of a
+            column for a column.
+
+    Examples:
+        >>> table = {
+        ...     "case_id": ["sort", "parse", "walk", "join", "copy"] * 8,
+        ...     "version": ["v1"] * 20 + ["v2"] * 20,
+        ...     "score": [1, 1, 1, 1, 0] * 4 + [0, 1, 0, 1, 0] * 2 + [0, 0, 0, 1, 0] * 2,
+        ... }
+        >>> result = compare_from_columns(**table, baseline="v1")
+        >>> result.suite.delta, result.suite.n_cases
+        (-0.5, 5)
+        >>> compare_from_columns(**table, baseline="v0")
+        Traceback (most recent call last):
+        ...
+        scorekit.errors.InputError: baseline must be one of 'v1', 'v2', got 'v0'
+    """
+    table = read_table(
+        case_id=case_id, version=version, score=score, attempt=attempt, metric=metric
+    )
+    old, new = _both_versions(table.versions.distinct, baseline, current)
+    found = compare_reports(
+        _Version(scores=table.of_version(old)),
+        _Version(scores=table.of_version(new)),
+        threshold=threshold,
+        confidence_level=confidence_level,
+        clusters=table.by_case("clusters", clusters),
+        by=table.by_case("by", by),
+        margin=margin,
+        adjustment=adjustment,
+        attempts=attempts,
+        floor=floor,
+        anytime=anytime,
+        random_order=random_order,
+    )
+    return attrs.evolve(found, baseline_name=old, current_name=new)
+
+
+def _both_versions(versions: Sequence[str], baseline: object, current: object) -> tuple[str, str]:
+    """Return the names of the versions to compare."""
+    old = check_id("baseline", baseline)
+    check_choice("baseline", old, versions)
+    others = [one for one in versions if one != old]
+    if current is None:
+        if len(others) != 1:
+            several = f"one of {', '.join(map(repr, others))}, as there are several"
+            domain = several if others else "in the table, whose only version is baseline"
+            refuse("current", domain, current)
+        return old, others[0]
+    new = check_id("current", current)
+    check_choice("current", new, others)
+    return old, new

@@ -53,8 +53,8 @@ WORDS: Final[Mapping[str, str]] = {
     "task_id case tasks": "case_id run_id tasks clusters",
     "tier": "tier_id",
     "run trial epoch seed_of_run repeat sample_index": "attempt run_id",
-    "version system variant": "model",
-    "llm model_id model_name": "model",
+    "version system variant": "version model",
+    "llm model model_id model_name": "model version",
     "candidate new after treatment challenger other experiment": "current",
     "old before control base reference_run main": "baseline",
     "group groups cluster groupby families": "clusters by families",
@@ -69,7 +69,7 @@ WORDS: Final[Mapping[str, str]] = {
     "c n01 fixed wins": "n_fail_to_pass",
     # passed and failed
     "success succeeded solved resolved ok score result passed": "passed outcomes pass_rate "
-    "safety_valid",
+    "safety_valid score",
     "total n_tests tests": "failed",
     "errors n_failed failures": "failed errors",
     "lint lint_warnings clippy n_warnings": "warnings clippy",
@@ -216,12 +216,14 @@ PLOTS: Final[Mapping[str, str]] = {
 """The function that draws a result."""
 
 OF_TABLES: Final[Mapping[str, str]] = {
-    "compare_reports": "a report or a mapping from case to score on each side",
+    "compare_reports": "a run on each side; of one table with both: "
+    "compare_from_columns(case_id=..., version=..., score=..., baseline=...)",
 }
 """What to call instead where a data frame is given."""
 
 NAMES: Final[Mapping[str, str]] = {
     "compare compare_runs compare_results compare_scores ab_test": "compare_reports",
+    "compare_dataframes compare_df compare_frame compare_table": "compare_from_columns",
     "report evaluate score_code": "code_report",
     "report_from_dataframe code_report_from_dataframe from_dataframe": "code_report_from_columns",
     "code_scores score_samples": "code_scores_from_columns",

@@ -48,8 +48,9 @@ def estimate(value: float, interval: Any = None, sign: str = "") -> str:
 
 def between(low: float, high: float, sign: str = "", *, beside: Any = None) -> str:
     """Return bounds as text, with the decimals of an interval beside them, or of their own."""
-    ends = (low, high) if beside is None else (beside.low, beside.high)
-    return f"between {rounded(low, *ends, sign)} and {rounded(high, *ends, sign)}"
+    first, last = (low, high) if beside is None else (beside.low, beside.high)
+    ends = (rounded(end, first, last, sign) for end in (low, high))
+    return f"between {' and '.join(ends)}"
 
 
 def level_of(interval: Any) -> str:

@@ -70,6 +70,8 @@ CALLS: dict[str, dict[str, Any]] = {
     "code_score": {"compiled": True, "passed": 1},
     "code_scores_from_columns": {**CODE, "warnings": [0, 1]},
     "column_accuracy": {"generated": "SELECT x FROM t", "expected": ["x"]},
+    "compare_from_columns": {"case_id": ["a", "b"] * 2, "version": ["v", "v", "w", "w"],
+        "score": [1.0, 0.5, 0.25, 1.0], "baseline": "v"},
     "compare_models": {"scores": REPORT},
     "compare_reports": {"baseline": REPORT, "current": REPORT, "metrics": ["pass@1"]},
     "confidence_calibration": {"levels": ["high", "low", "low"], "correct": [True, False, True]},
