@@ -441,9 +441,9 @@ def is_second_better(evaluation: Evaluation) -> str:
     meaning = {
         "improved": "is better: the interval of the mean change lies above zero",
         "regressed": "is worse: the interval of the mean change lies below zero",
-        "no change detected": "is about the same: a larger change would probably have been found",
-        "inconclusive": "may be better or worse: the interval of the mean change contains zero, "
-        "and with twelve tasks even a large change can be missed",
+        "no change detected": "is about the same: the interval holds no loss that matters",
+        "inconclusive": "may be better or worse: the interval of the mean change contains zero "
+        "and a loss that matters",
     }[scores.verdict]
     try:
         comparison.raise_for_regressions(on="cases")
@@ -458,8 +458,8 @@ def is_second_better(evaluation: Evaluation) -> str:
         indented(hanging(comparison.to_text())),
         say(f"""
             By code score {second} {meaning}.  By pass@1, where a sample is right or wrong, the
-            change is {right.delta:+.2f} {ends(right.interval)}, {right.verdict}, also after
-            correction for two metrics.  Base decisions on the suites, not on the list of tasks.
+            change is {right.delta:+.2f} {ends(right.interval)}, {right.verdict}; the
+            intervals of both metrics hold at once.  Base decisions on the suites, not on the list of tasks.
             A CI job that allows no single task to get worse would {gate}.
         """),
     )

@@ -9,6 +9,9 @@ import scorekit
 
 WIDTH = 88
 
+COLUMNS = "  "
+"""What stands between the columns of a table."""
+
 
 def say(text: str) -> str:
     """Return a paragraph."""
@@ -21,9 +24,11 @@ def indented(text: str) -> str:
 
 
 def hanging(text: str) -> str:
-    """Break lines that are too wide, with what follows further to the right."""
+    """Break lines that are too wide, but those of tables, with the rest further to the right."""
     return "\n".join(
-        textwrap.fill(line, WIDTH - 4, subsequent_indent=" " * 7, break_on_hyphens=False)
+        line
+        if COLUMNS in line
+        else textwrap.fill(line, WIDTH - 4, subsequent_indent=" " * 7, break_on_hyphens=False)
         for line in text.splitlines()
     )
 

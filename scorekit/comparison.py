@@ -592,7 +592,12 @@ class Comparison(Report):
         found = [blind] if (blind := self._blind("evidence")) else []
         of_suites = [line_of(self.suite), *sheet_of(self.suite).notes]
         if len(self.suites) > 1:
-            of_suites = [self._verdicts(), *self._groups_that_fell(), *self._blind_suites(blind)]
+            of_suites = [
+                self._verdicts(),
+                *self._groups_that_fell(),
+                *self._blind_suites(blind),
+                *self._needed(),
+            ]
         elif blind:
             of_suites = [line for line in of_suites if not line.startswith("cannot see")]
         is_first = self.suite.verdict == "regressed" or not (found or reasons)
@@ -621,6 +626,14 @@ class Comparison(Report):
         if not fell or not self.groups or not {*fell} <= {*self.groups}:
             return []
         return [f"{listed(fell, FEW_NAMES)} regressed, and the whole did not"]
+
+    def _needed(self) -> list[str]:
+        """Say what the cases needed are for, where a table has some."""
+        rows = [row_of(suite)["cases needed"] for suite in self.suites.values()]
+        if not any(rows):
+            return []
+        limit = f"a loss of {self.suite.limit:g} where it is smaller"
+        return [f"cases needed: about so many would show such a change, or {limit}"]
 
     def _blind_suites(self, blind: str) -> list[str]:
         """Name the suites of which no loss could be seen, where not all are."""
@@ -762,7 +775,7 @@ class Comparison(Report):
             said = f"Dropped significantly{doubt}, look at these first: {_counted(beyond)}"
             in_words = len(beyond) <= FEW_NAMES and not two  # a text has named these
             lines = () if in_words else None
-            tables.insert(0, attrs.evolve(_table(beyond, said), lines=lines))
+            tables.insert(0, attrs.evolve(_table(beyond, said, MAX_NAMES), lines=lines))
         if self.flaky:
             worst = sorted(self.flaky.items(), key=lambda one: -one[1])
             shares = [{"case": name, "share of failures": share} for name, share in worst]
@@ -811,8 +824,9 @@ _SEVERITY = ("regressed", "inconclusive", "no change detected", "improved")
 
 
 def _looks(suite: SuiteVerdict) -> tuple[int, float]:
-    """Order verdicts, the worst first."""
-    return _SEVERITY.index(suite.verdict), suite.p_value
+    """Order verdicts, the worst first: the surest fall, and the surest rise last."""
+    sureness = suite.p_value if suite.delta < 0.0 else 2.0 - suite.p_value
+    return _SEVERITY.index(suite.verdict), sureness
 
 
 Comparable = Report | Mapping[Any, float | Iterable[float | None] | None] | ScoreTable

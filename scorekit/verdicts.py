@@ -186,17 +186,9 @@ class SuiteVerdict(Record):
             "change": self.delta if known else None,
             f"{level_of(self.interval)} interval": ends_of(self.interval),
             p_name: f"{self.p_value:.2g}",
-            "verdict": f"{self.verdict}{self._hint}",
+            "verdict": self.verdict,
+            "cases needed": self.n_cases_needed if self.verdict == "inconclusive" else None,
         }
-
-    @property
-    def _hint(self) -> str:
-        """What would make the verdict of a row clear."""
-        if self.cannot_see:
-            return ": cannot see a loss"
-        if self.verdict == "inconclusive" and abs(self.delta) > self.limit and self.n_cases_needed:
-            return f": {self._needed}"
-        return ""
 
     @property
     def _needed(self) -> str:

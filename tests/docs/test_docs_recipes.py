@@ -122,7 +122,7 @@ def test_a_suite_fails_for_what_it_lost_alone(
         assert run.returncode == code, run.stdout + run.stderr
         printed = run.stdout
         assert f"{8 * (4 - int(passed))} failed, {8 * int(passed)} passed" in printed
-    assert "the current run regressed: pass@1 -0.500" in printed
+    assert "regressed: pass@1 -0.500" in printed
 
 
 def test_the_gate_opens_and_closes(tmp_path: Path) -> None:
@@ -141,6 +141,9 @@ def test_the_gate_opens_and_closes(tmp_path: Path) -> None:
     assert run.returncode == 1
     shown = (RECIPES / "data" / "comment.md").read_text(encoding="utf-8")
     assert (tmp_path / "comparison.md").read_text(encoding="utf-8") == shown.rstrip("\n")
-    assert "RegressionError: the current run regressed: pass@1 -1.000" in run.stdout
-    assert "pass@1: regressed, -1 [-1, -0.26] " in run.stdout
+    assert "RegressionError: regressed: pass@1 -1.000" in run.stdout
+    assert (
+        "pass@1: regressed: 1.000 -> 0.000, a loss of 1.000, 97.5 % interval [-1.000, "
+        in run.stdout
+    )
     assert re.search(r"parse +candidate +pass@1 +1.000 +0.000 +-1.000", run.stdout)
