@@ -459,8 +459,8 @@ def is_second_better(evaluation: Evaluation) -> str:
         say(f"""
             By code score {second} {meaning}.  By pass@1, where a sample is right or wrong, the
             change is {right.delta:+.2f} {ends(right.interval)}, {right.verdict}; the
-            intervals of both metrics hold at once.  Base decisions on the suites, not on the list of tasks.
-            A CI job that allows no single task to get worse would {gate}.
+            intervals of both metrics hold at once.  Base decisions on the suites, not on the list
+            of tasks.  A CI job that allows no single task to get worse would {gate}.
         """),
     )
 

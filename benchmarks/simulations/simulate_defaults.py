@@ -240,7 +240,7 @@ def growing(rng: Rng, repetitions: int) -> None:
                 ).suite
                 assert suite.within_margin is not None
                 seen[0] |= suite.verdict in ("regressed", "improved")
-                seen[1] |= suite.within_margin.verdict in ("not worse", "equivalent")
+                seen[1] |= suite.within_margin in ("not worse", "equivalent")
             changed += seen[0]
             claimed += seen[1]
         return [kind, n, loss, changed / repetitions, claimed / repetitions]

@@ -91,4 +91,7 @@ def cases_to_show(delta: float, limit: float, units: Units, error: float) -> int
         added = effect - effect * effect
     quantile, power = normal_quantile(1.0 - 2.0 * error), normal_quantile(2.0 * POWER - 1.0)
     reach = quantile * math.sqrt(variance + added) + power * math.sqrt(variance)
-    return math.ceil((reach / effect) ** 2) + 2 if reach < effect * MOST else None
+    if reach >= effect * MOST:
+        return None
+    least = math.ceil(-math.log2(error) - 1e-9)  # cases, all of which fall
+    return max(math.ceil((reach / effect) ** 2) + 2, least)
