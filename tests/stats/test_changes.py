@@ -53,12 +53,11 @@ def test_t_is_the_least_of_all_better_changes(seed: int) -> None:
     assert one.t_of_fall() == pytest.approx(smallest_t(one), rel=1e-3)
 
 
-@given(CHANGES)
-def test_without_a_cut_it_is_the_paired_t_test(deltas: list[float]) -> None:
+@given(st.lists(st.sampled_from([-1.0, 0.0, 1.0]), max_size=10))
+def test_without_a_cut_it_is_the_paired_t_test(others: list[float]) -> None:
     """Oracle: scipy's; changes of -1, 0 and 1 are never cut."""
-    whole = [float(round(one)) for one in deltas]
+    whole = [1.0, *others, *[-1.0] * (int(sum(others)) + 2)]  # a fall, not of all
     one = units(whole)
-    assume(len(set(whole)) > 1 and one.mean < 0 and max(whole) > 0)
     theirs = stats.ttest_1samp(whole, 0.0, alternative="less").pvalue
     assert one.p_of_fall() == pytest.approx(max(theirs, 0.5 ** len(whole)), rel=1e-9)
 
@@ -85,7 +84,7 @@ def test_worse_changes_are_no_less_significant(
     extra = (0.01, 0.0) if data.draw(st.booleans()) else (0.0, 0.0)
     one, other = (mean_change(units(side, groups), error, extra) for side in (deltas, worse))
     assert other.p_fall <= one.p_fall * (1 + 1e-9)
-    assert other.p_rise >= one.p_rise * (1 - 1e-9)
+    assert other.p_rise >= min(one.p_rise, 0.5) * (1 - 1e-9)  # no rise is 0.5 or more
     assert other.high <= one.high + 1e-7 or (one.high < 0 and other.high < 0)
     assert not one.high < 0 <= other.high
     assert other.low <= one.low + 1e-7
