@@ -99,9 +99,15 @@ class Counterexample(Record):
     statements: tuple[str, ...] = attrs.field(default=(), repr=False)
     """What makes the database, in the dialect of the queries."""
 
-    def to_sql(self) -> str:
-        """Return statements that make the database, to run both queries anywhere."""
-        return "".join(f"{statement};\n" for statement in self.statements)
+    def to_sql(self, *, data_only: bool = False) -> str:
+        """
+        Return statements that make the database, to run both queries anywhere.
+
+        They have all columns and rows that the schema demands, rows after those that they point
+        to; with *data_only* the rows alone, to be loaded into tables that are there.
+        """
+        kept = [one for one in self.statements if not (data_only and one.startswith("CREATE "))]
+        return "".join(f"{statement};\n" for statement in kept)
 
     def to_text(
         self,

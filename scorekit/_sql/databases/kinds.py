@@ -197,7 +197,7 @@ def typed_column(name: str, type_text: str, dialect: str | None, *, nullable: bo
 
 UUIDS: Final = tuple(f"00000000-0000-4000-8000-{i:012}" for i in range(40))
 CLOCK_TIMES: Final = ("10:00:00", "10:00:01", "23:30:00", "00:00:00")
-_DAY = re.compile(r"\d{4}-\d\d-\d\d")
+_DAY = re.compile(r"\d{4}-\d\d-\d\d(?:[ T]\d\d:\d\d(?::\d\d(?:\.\d{1,6})?)?)?\Z")
 _FORMS: Final = {
     "uuid": re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\Z"),
     "clock": re.compile(r"(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d\Z"),

@@ -62,6 +62,36 @@ def linked(database: Database, links: Sequence[Link]) -> dict[str, list[_Row]]:
     return rows
 
 
+def parents_first(tables: Iterable[str], links: Sequence[Link]) -> list[str]:
+    """Return tables so that rows of each can point to rows of those before; cycles stay."""
+    left, found = list(tables), list[str]()
+    while left:
+        waiting = {link.table for link in links if link.other in left and link.other != link.table}
+        ready = [name for name in left if name not in waiting] or left[:1]
+        found += ready
+        left = [name for name in left if name not in ready]
+    return found
+
+
+def in_turn(rows: Sequence[_Row], links: Sequence[Link], *, itself: bool = True) -> list[_Row]:
+    """Return rows of a table so that each points to one before it, or *itself*, if possible."""
+    left, found = list(rows), list[_Row]()
+    while left:
+        ready = [
+            row
+            for row in left
+            if all(
+                None in (key := tuple(row[i] for i in link.columns))
+                or (itself and key == tuple(row[i] for i in link.others))
+                or any(key == tuple(other[i] for i in link.others) for other in found)
+                for link in links
+            )
+        ] or left[:1]
+        found += ready
+        left = [row for row in left if row not in ready]
+    return found
+
+
 @attrs.define
 class _Filled:
     """The rows of a table, no two of which share a key."""
@@ -225,7 +255,24 @@ class Maker:
                 if rule.condition is not None and made[name]:
                     passed = self._holds(name, rule.condition, made[name])
                     made[name] = [r for r, ok in zip(made[name], passed, strict=True) if ok]
-        return linked(made, self._links)
+        whole = linked(made, self._links)
+        for link in self._links:
+            if link.table == link.other:
+                whole[link.table] = self._without_circles(whole[link.table], link)
+        return whole
+
+    def _without_circles(self, rows: Sequence[_Row], link: Link) -> list[_Row]:
+        """Let rows point to rows before them, or to nothing, so that databases load them."""
+        free = [i for i in link.columns if self._tables[link.table][i].nullable]
+        kept, itself = list[_Row](), self._dialect != "duckdb"
+        for row in in_turn(rows, [link], itself=itself):
+            key = tuple(row[i] for i in link.columns)
+            there = {tuple(other[i] for i in link.others) for other in kept}
+            if itself:
+                there.add(tuple(row[i] for i in link.others))
+            is_loose = None not in key and key not in there and bool(free)
+            kept.append(_replaced(row, free[0], None) if is_loose else row)
+        return kept
 
     def _key_places(self, name: str) -> list[tuple[tuple[int, ...], bool]]:
         places = self._places[name]

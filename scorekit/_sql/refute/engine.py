@@ -32,6 +32,7 @@ from scorekit._sql.refute.search import (
     places_of,
     shown_tables,
     shrunk,
+    statements_of,
 )
 from scorekit._sql.refute.statements import made, spellings
 from scorekit.errors import one_line
@@ -127,7 +128,8 @@ class _Runner:
         trees = pair.first, pair.second
         self._asks = [bool(tree.args.get("order")) for tree in trees]
         self._ordered = counts_order(question.row_order, self._asks)
-        self._spelled = spellings(trees)
+        self._spelled = spellings(trees, None)
+        self._shown_as = spellings(trees, question.schema)
         bare = [_unqualified(tree, known.names) for tree in trees]
         self._trees = [tree if one is None else one for tree, one in zip(trees, bare, strict=True)]
         self._texts = [
@@ -290,7 +292,7 @@ class _Runner:
             results=(tuple(results[0]), tuple(results[1])),
             order_only=order_only,
             assumptions=self._known.assumptions,
-            statements=self._statements(database),
+            statements=statements_of(database, self._known, self._shown_as, self._dialect),
         )
 
     def _least(self, database: Database, found: Difference) -> Difference:

@@ -177,7 +177,7 @@ def _needed(
                 for name in reference.columns
                 if name in nullable and (table not in read or name not in used)
             ]
-            if reference.other not in read and free:
+            if free and (reference.other not in read or reference.other == table):
                 absent.add((table, free[0]))
                 continue
             kept.append(reference)

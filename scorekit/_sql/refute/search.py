@@ -17,7 +17,7 @@ from scorekit._sql.databases.kinds import UNCASED, UNPADDED, WHOLE, Column
 from scorekit._sql.meaning.question import Question
 from scorekit._sql.meaning.rows import ResultRow, same_bag
 from scorekit._sql.refute.allowed import Allowed, kept
-from scorekit._sql.refute.databases import Maker, linked
+from scorekit._sql.refute.databases import Maker, in_turn, linked, parents_first
 from scorekit._sql.refute.expressions import DESCRIBED, UnfaithfulError, is_text
 from scorekit._sql.refute.faithful import (
     Reading,
@@ -130,7 +130,7 @@ def refute(
             return found
         quality = _quality(trials, found)
         still = shrunk(lambda rows: _quality(trials, rows) >= quality, found, known.links)
-        spelled = spellings(trees)
+        spelled = spellings(trees, question.schema)
         return _difference(trials, still, known, spelled, dialect or "sqlite")
 
 
@@ -679,6 +679,44 @@ def shown_tables(
     return tables
 
 
+def statements_of(
+    database: Database, known: TablesRead, spelled: Mapping[str, exp.Identifier], dialect: str
+) -> tuple[str, ...]:
+    """Return statements that make a database in a dialect, as the schema demands it."""
+    to_itself = {link.table for link in known.links if link.table == link.other}
+    return made(_loaded_tables(database, known), spelled, dialect, to_itself)
+
+
+def _loaded_tables(
+    database: Database, known: TablesRead
+) -> dict[str, tuple[tuple[Column, ...], tuple[Cells, ...]]]:
+    """
+    Return what the schema asks for of a database, parents first: columns and rows by table.
+
+    Left out are columns that may be NULL, where neither the queries nor a constraint looks.
+    """
+    read = frozenset(known.names.values())
+    tables: dict[str, tuple[tuple[Column, ...], tuple[Cells, ...]]] = {}
+    for name in parents_first(known.tables, known.links):
+        if name not in read and not database[name]:
+            continue
+        columns = known.tables[name]
+        looked_at = linked_columns(known, name).union(
+            *(rule.columns for rule in known.rules.get(name, ())), *known.keys.get(name, ())
+        )
+        kept = [
+            i
+            for i, column in enumerate(columns)
+            if not column.nullable
+            or column.name in looked_at
+            or (name in read and column.name in known.used)
+        ] or [0]
+        own = [link for link in known.links if link.table == link.other == name]
+        rows = tuple(tuple(row[i] for i in kept) for row in in_turn(database[name], own))
+        tables[name] = tuple(columns[i] for i in kept), rows
+    return tables
+
+
 def _difference(
     trials: Sequence[Trial],
     database: Database,
@@ -700,5 +738,5 @@ def _difference(
         results=(tuple(first), tuple(second)),
         order_only=trial.same(first, second),
         assumptions=(*known.assumptions, *assumed),
-        statements=made(shown, spelled, dialect),
+        statements=statements_of(database, known, spelled, dialect),
     )

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from typing import Final
 
 from sqlglot import exp
 
 from scorekit._sql.databases.kinds import Column
 from scorekit._sql.refute.sandbox import Cell
+from scorekit._sql.schema.tables import SqlSchema
 
 AFFINITY: Final = {
     "integer": "INTEGER",
@@ -38,8 +39,8 @@ _DAY: Final = len("2020-01-01")
 _PLAIN: Final = re.compile(r"[a-z_][a-z0-9_]*")
 
 
-def spellings(trees: Iterable[exp.Expr]) -> dict[str, exp.Identifier]:
-    """Return how queries spell each name; one in quotes goes before one without."""
+def spellings(trees: Iterable[exp.Expr], schema: SqlSchema | None) -> dict[str, exp.Identifier]:
+    """Return how queries spell each name, one in quotes first; others as the schema has them."""
     found: dict[str, exp.Identifier] = {}
     for tree in trees:
         for node in tree.find_all(exp.Identifier):
@@ -48,6 +49,8 @@ def spellings(trees: Iterable[exp.Expr]) -> dict[str, exp.Identifier]:
                 node.args.get("quoted") and not found[name].args.get("quoted")
             ):
                 found[name] = node
+    for name in () if schema is None else sorted(schema.cased):
+        found.setdefault(name.casefold(), exp.to_identifier(name, quoted=True))
     return found
 
 
@@ -55,8 +58,9 @@ def made(
     tables: Mapping[str, tuple[Sequence[Column], Sequence[Sequence[Cell]]]],
     spelled: Mapping[str, exp.Identifier],
     dialect: str,
+    singly: Container[str] = (),
 ) -> tuple[str, ...]:
-    """Return statements that make tables of some columns and fill them with rows."""
+    """Return statements that make tables of some columns and fill them, *singly* row by row."""
     found: list[str] = []
     for table, (columns, rows) in tables.items():
         own = _written(table, spelled, dialect)
@@ -68,9 +72,10 @@ def made(
             ", ".join(_literal(cell, c, dialect) for cell, c in zip(row, columns, strict=True))
             for row in rows
         ]
-        if cells:
-            values = ", ".join(f"({row})" for row in cells)
-            found.append(f"INSERT INTO {own} ({', '.join(names)}) VALUES {values}")  # noqa: S608 - literals
+        several = [f"({row})" for row in cells]
+        at_once = several if table in singly else filter(None, [", ".join(several)])
+        into = f"INSERT INTO {own} ({', '.join(names)}) VALUES"
+        found += [f"{into} {values}" for values in at_once]
     return tuple(found)
 
 
