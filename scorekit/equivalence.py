@@ -513,11 +513,11 @@ def _texts(
     try:
         return read_texts(texts, schema, dialect), ""
     except UnfaithfulError as error:
-        if engine is None or dialect is None or any(map(is_long, texts)):
+        if engine is None or any(map(is_long, texts)):
             raise
         pair = read_pair(texts, dialect)
         folded = fold_names(pair, schema, dialect)
-        return Texts(lambda: {dialect: pair}, (), pair, folded), str(error)
+        return Texts(lambda: {pair.dialect: pair}, (), pair, folded), str(error)
 
 
 def _is_cased(pair: Pair, schema: SqlSchema | None, dialect: str | None) -> bool:

@@ -23,9 +23,10 @@ from refusals import Refusal, refusals
 from sqlglot import exp, parse_one
 
 from benchmarks.generators.stored_pairs import pairs
-from scorekit import Counterexample, SqlEquivalence, sql_equivalence
+from scorekit import Counterexample, SqlEquivalence, query_correctness, sql_equivalence
 from scorekit._sql.prove.clauses import differing
 from scorekit._sql.prove.search import Unproved
+from scorekit.records import UNDECIDED
 
 DATA = json.loads((Path(__file__).parent / "data" / "sql_pairs.json").read_text())
 SCHEMA: dict[str, dict[str, str]] = DATA["schema"]
@@ -443,3 +444,34 @@ def test_a_long_sum_is_no_deep_one() -> None:
             dialect=dialect,
         )
         assert found.verdict == "proved"
+
+
+LATEST = """
+    CREATE TABLE c (id INT PRIMARY KEY, name VARCHAR(9));
+    CREATE TABLE o (id INT PRIMARY KEY, cid INT NOT NULL REFERENCES c (id), day DATE NOT NULL, total INT NOT NULL);
+"""
+
+
+@pytest.mark.parametrize("dialect", ["sqlite", "postgres", None])
+@pytest.mark.parametrize(
+    "query",
+    [
+        "SELECT id, (SELECT o.total FROM o WHERE o.cid = c.id ORDER BY o.day DESC{} LIMIT 1) FROM c",
+        "SELECT id FROM c WHERE (SELECT o.total FROM o WHERE o.cid = c.id ORDER BY o.day{} LIMIT 1) > 5",
+        "SELECT id FROM c WHERE id IN (SELECT o.cid FROM o ORDER BY o.day{} LIMIT 3)",
+        "SELECT x.total FROM (SELECT o.id, o.total FROM o ORDER BY o.day{} LIMIT 3) x JOIN c ON c.id = x.id",
+        "SELECT id FROM c WHERE id IN (SELECT p.cid FROM o p WHERE p.total = (SELECT o.total FROM o WHERE o.cid = p.cid ORDER BY o.day{} LIMIT 1))",
+    ],
+)
+def test_what_allows_less_at_a_limit_inside_is_right(query: str, dialect: str | None) -> None:
+    """An order that leaves fewer ties is included at any depth; the other way round is unknown."""
+    wide, narrow = query.format(""), query.format(", o.id DESC")
+    options: Any = {"schema": LATEST, "dialect": dialect}
+    assert sql_equivalence(narrow, wide, **options).includes == "b"
+    assert sql_equivalence(wide, narrow, **options).includes == "a"
+    assert query_correctness(narrow, wide, **options).score == 1.0
+    error = query_correctness(wide, narrow, **options).error
+    assert error is not None
+    assert error.kind == UNDECIDED
+    other = narrow.replace("o.id DESC", "o.total")
+    assert sql_equivalence(narrow, other, **options).includes is None

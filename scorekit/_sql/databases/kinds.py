@@ -243,7 +243,8 @@ def _fitted_text(value: float | str, kind: str, limits: Limits) -> str | None:
     if kind == "time":
         if isinstance(value, int):
             text = f"{value!s}-05-05"
-        return text if _DAY.match(text) and _is_time(text) else None
+        fits = limits.timed or len(text) == len("2020-01-01")
+        return text if fits and _DAY.match(text) and _is_time(text) else None
     return text if limits.length is None or len(text) <= limits.length else None
 
 

@@ -227,11 +227,33 @@ def _is_limited(query: Query) -> bool:
 
 
 def _is_within(narrow: Query, wide: Query, matcher: Matcher, view: View) -> bool:
-    """Say whether a query with LIMIT takes what another may take that sorts by fewer columns."""
-    if not isinstance(narrow, Sorted) or not isinstance(wide, Sorted) or not narrow.bounded:
+    """
+    Say whether a query takes at each LIMIT what another may take that sorts by fewer columns.
+
+    What is computed of some of the choices that a LIMIT leaves is among what is computed of all.
+    """
+    ours, theirs = (
+        [one for one in found_in(query, Sorted) if one.bounded] for query in (narrow, wide)
+    )
+    lengths = [len(one.items) for one in theirs]
+    if len(ours) != len(theirs) or all(
+        len(one.items) <= n for one, n in zip(ours, lengths, strict=True)
+    ):
         return False
-    fewer = attrs.evolve(narrow, items=narrow.items[: len(wide.items)])
-    return len(wide.items) < len(narrow.items) and matcher.same(fewer, wide, view)
+    shorter = {
+        one: _shortened(one, n) for one, n in zip(ours, lengths, strict=True) if n < len(one.items)
+    }
+    fewer = rewritten(narrow, lambda node: shorter.get(node, node))  # type: ignore[call-overload]
+    return isinstance(fewer, Query) and matcher.same(fewer, wide, view)
+
+
+def _shortened(query: Sorted, n: int) -> Sorted:
+    """Return a query that sorts by its first columns only, without outputs for the others."""
+    items, inner = query.items[:n], query.query
+    if isinstance(inner, Select):
+        kept = max([query.width, *(item.value.number + 1 for item in items)])  # type: ignore[attr-defined]
+        inner = attrs.evolve(inner, outputs=inner.outputs[:kept])
+    return attrs.evolve(query, query=inner, items=items)
 
 
 def _renamed(query: Query, letter: str) -> Query:

@@ -23,7 +23,7 @@ _BASE: Final[Mapping[str, tuple[Cell, ...]]] = {
     "number": (1, 2, 3, 0, 1.5),
     "real": (1.0, 2.0, 3.0, 0.0, 1.5),
     "text": ("a", "b", "c"),
-    "time": ("2020-01-01", "2020-01-02", "2021-06-15"),
+    "time": ("2020-01-01", "2020-01-02", "2021-06-15", "2020-02-29"),
     "boolean": (0, 1),
     "enum": ("a", "b", "c"),
     "collated": ("a", "b", "c"),
@@ -196,6 +196,8 @@ class Maker:
         root = group.get(column.name, column.name)
         names = {n for n in self._column_names if group.get(n, n) == root}
         near = [v for name in sorted(names) for v in self._hint.values.get(name, ())]
+        if self._dialect == "oracle":
+            near = [v for v in near if v != ""]
         fitting: list[Cell] = [f for v in near if (f := fitted(v, column)) is not None]
         return list(dict.fromkeys(fitting))[:MAX_VALUES]
 
@@ -709,6 +711,8 @@ def _base(column: Column) -> Sequence[Cell]:
         return column.limits.values
     if column.limits.form:
         return {"uuid": UUIDS[:3], "clock": CLOCK_TIMES}[column.limits.form]
+    if column.limits.timed:
+        return (*_BASE[column.kind], "2021-06-15 12:30:00")
     return _BASE[column.kind]
 
 

@@ -62,6 +62,8 @@ def hints(trees: Iterable[Sequence[exp.Expr]]) -> Hints:
                     _unite(hint.group, part.name.casefold(), part.name.casefold())
             elif isinstance(node, _COMPUTED):
                 _compute(node, hint.values)
+            elif isinstance(node, exp.Coalesce | exp.Nullif | exp.Case):
+                _note_sentinels(node, hint.values)
             if isinstance(node, exp.Cast | exp.StrToDate):
                 _note_strict(node, hint)
         cuts = [node for node in nodes if isinstance(node, exp.Limit | exp.Fetch | exp.Offset)]
@@ -107,6 +109,7 @@ def _compared(node: exp.Expr, hint: Hints, counts: Iterable[str], years: Sequenc
     if any(isinstance(part, _SHIFTED) for part in nodes):
         starts += [one.name for one in literals if _near_days(one.name)]
     near += _apart(literals[:_MOST_LITERALS], starts[:2])
+    near += [] if pattern else [cell for one in literals[:_MOST_LITERALS] for cell in _twins(one)]
     measured = any(isinstance(part, exp.Length) for part in nodes)
     for name in names:
         hint.values.setdefault(name, []).extend(near)
@@ -206,6 +209,17 @@ def _compute(node: exp.Expr, values: dict[str, list[Cell]]) -> None:
             parts += part.iter_expressions()
 
 
+def _note_sentinels(node: exp.Expr, values: dict[str, list[Cell]]) -> None:
+    """Note for columns the values that stand for them, or that they are told by."""
+    parts = [part for part in node.iter_expressions() if isinstance(part, exp.Literal)]
+    parts += [
+        case.this for case in node.args.get("ifs") or () if isinstance(case.this, exp.Literal)
+    ]
+    near = [cell for part in parts[:_MOST_LITERALS] for cell in _near(part, pattern=False)[:1]]
+    for column in node.this.find_all(exp.Column) if near and node.this is not None else ():
+        values.setdefault(column.name.casefold(), []).extend(near)
+
+
 def _note_strict(node: exp.Expr, hint: Hints) -> None:
     """Note what a column is cast to, or what is computed of it alone, and texts that fit."""
     columns = {column.name.casefold() for column in node.find_all(exp.Column)}
@@ -243,6 +257,17 @@ def _near(literal: exp.Literal, *, pattern: bool) -> list[Cell]:
     if not days and _PART_OF_DATE.fullmatch(text):  # of what strftime() shows
         days = [day for at in (0, 5) for day in _overlaid(text, (at,))[:1]]
     return [text, *days, text.swapcase(), text + "z", "z" + text]
+
+
+def _twins(literal: exp.Literal) -> list[Cell]:
+    """Return what is easily taken for a text: in another case, padded, empty; a time of a day."""
+    text = literal.name
+    if not literal.is_string:
+        return []
+    if _near_days(text):
+        return [f"{text} 12:30:00"]
+    twins = (text.lower(), text.upper(), text.capitalize(), f" {text}")
+    return [*(twin for twin in dict.fromkeys(twins) if twin != text), ""]
 
 
 def _overlaid(text: str, places: Iterable[int]) -> list[str]:

@@ -639,6 +639,12 @@ def _telling(select: exp.Select, read: Names) -> list[exp.Expr]:
     parts += [column for star in select.expressions for column in _star_columns(star, read)]
     while parts:
         part = parts.pop()
+        if isinstance(part, exp.Query):  # whose value hangs on what it has of the row
+            values = [(column, read.value(column)) for column in part.find_all(exp.Column)]
+            if any(value is None for _, value in values):
+                raise UnfaithfulError("a window beside a query that is not looked into")
+            parts += [c for c, value in values if value and not own.isdisjoint(value.sources)]
+            continue
         value = read.value(part)
         grouped = _is_aggregate(part) or (block.keys is not None and value in block.keys)
         inside = isinstance(part, exp.Column) and not part.is_star

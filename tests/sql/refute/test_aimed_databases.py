@@ -22,7 +22,7 @@ from scorekit import Counterexample, sql_equivalence
 from scorekit._sql.databases.kinds import fitted, typed_column
 from scorekit._sql.meaning.catalog import catalog_of
 from scorekit._sql.meaning.read import read_names
-from scorekit._sql.meaning.rows import ResultRow
+from scorekit._sql.meaning.rows import ResultRow, Rows
 from scorekit._sql.refute import allowed
 from scorekit._sql.refute.aims import Aim, aim
 from scorekit._sql.refute.allowed import Allowed, kept
@@ -187,11 +187,14 @@ def test_a_column_that_is_computed_with_gets_texts_of_numbers() -> None:
 
 def test_a_day_is_one_that_there_is() -> None:
     """Databases refuse others in a column of dates; years become days."""
-    column = typed_column("x", "date", "postgres", nullable=True)
-    values = ("2020-02-29", "2021-02-29", "2020-02-29z", "2020-13-05", "1999-12-31 10:00:00", 1987)
-    assert [fitted(value, column) for value in values] == [
-        "2020-02-29", None, None, None, "1999-12-31 10:00:00", "1987-05-05",
-    ]  # fmt: skip
+    values = (
+        "2020-02-29", "2021-02-29", "2020-02-29z", "2020-13-05", "2020-02-20200", 1987, "1999-12-31 10:00:00",
+    )  # fmt: skip
+    for type_, moment in (("date", None), ("timestamp", "1999-12-31 10:00:00")):
+        column = typed_column("x", type_, "postgres", nullable=True)
+        assert [fitted(value, column) for value in values] == [
+            "2020-02-29", None, None, None, None, "1987-05-05", moment,
+        ]  # fmt: skip
 
 
 @pytest.mark.parametrize("zone", ["localtime", "utc", "LocalTime"])
@@ -322,7 +325,7 @@ def test_too_many_results_decide_nothing_where_more_than_equality_counts() -> No
         many.results()
 
 
-def same_exactly(first: list[ResultRow], second: list[ResultRow]) -> bool:
+def same_exactly(first: Rows, second: Rows) -> bool:
     """Say whether rows are equal."""
     return sorted(map(repr, first)) == sorted(map(repr, second))
 

@@ -278,3 +278,18 @@ def test_a_suite_runs_on_the_engine_and_names_it() -> None:
     assert calls
     single = present(score_sql_case(cases[0], engine=lite).query_correctness)
     assert single.method == "refuted"
+
+
+def test_an_engine_has_functions_that_no_table_knows_without_a_dialect_too() -> None:
+    """What SQLite does not have is the engine's to run."""
+
+    def turning(statements: Sequence[str], query: str) -> list[Any]:
+        with closing(sqlite3.connect(":memory:")) as connection:
+            connection.create_function("rot", 1, lambda n: None if n is None else -n)
+            for statement in statements:
+                connection.execute(statement)
+            return connection.execute(query).fetchall()
+
+    pair = "SELECT ROT(total) FROM orders", "SELECT total FROM orders"
+    found = compared(pair, engine=turning, dialect=None)
+    assert (found.verdict, found.engine) == ("refuted", "turning")
