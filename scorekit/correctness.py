@@ -19,6 +19,7 @@ from scorekit._core.clock import limited
 from scorekit._core.logs import log
 from scorekit._core.mappings import FrozenMapping
 from scorekit._core.text import key_of
+from scorekit._judge.asking import TIMEOUT_MESSAGE
 from scorekit._judge.waiting import (
     Caller,
     caller,
@@ -65,7 +66,6 @@ from scorekit.equivalence import (
 from scorekit.errors import InputError, JudgeError, SqlError, one_line
 from scorekit.judges import (
     METRIC,
-    TIMEOUT_MESSAGE,
     AnyJudge,
     Judge,
     JudgeRequest,
@@ -820,10 +820,9 @@ def query_correctness(
     looked = pair.looked_at()
     if isinstance(looked, QueryCorrectness):
         return looked
-    seconds = None if queue_of(looked.judge) is not None else looked.judge_seconds
     token = is_sync.set(True)
     try:
-        return run_to_end(looked.asked, seconds)
+        return run_to_end(looked.asked, looked.judge_seconds)
     except TimeoutError as error:  # of a judge that blocks the event loop
         return looked.failed(error, [])
     finally:

@@ -14,7 +14,8 @@ import threading
 import time
 import warnings
 from collections import Counter
-from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping, Sequence
+from contextvars import ContextVar
 from pathlib import Path
 from typing import Any, Final, Literal, Protocol, Self, TypeAlias, cast, runtime_checkable
 
@@ -33,13 +34,25 @@ from scorekit._core.checks import (
 from scorekit._core.mappings import FrozenMapping, is_mapping
 from scorekit._core.progress import reporting
 from scorekit._core.text import key_of
-from scorekit._judge.asking import TIMEOUT_MESSAGE
+from scorekit._judge.asking import (
+    MAX_WAIT_SECONDS,
+    TIMEOUT_MESSAGE,
+    Asking,
+    Limits,
+    Reply,
+    known_cost,
+)
+from scorekit._judge.failures import check_transient, passing_of, say_waits
 from scorekit._judge.journal import journal
 from scorekit._judge.ledger import Ledger, ledger
+from scorekit._judge.prompt import most_tokens
 from scorekit._judge.shelf import SCHEMA, Shelf
 from scorekit._judge.single_flight import SingleFlight
 from scorekit._judge.waiting import (
+    Caller,
     Queue,
+    at_a_pace,
+    caller,
     in_thread,
     is_sync,
     places_at,
@@ -49,6 +62,7 @@ from scorekit._judge.waiting import (
 )
 from scorekit._sheet.values import counted
 from scorekit.errors import InputError, JudgeError, refuse, shown
+from scorekit.prices import ModelPrice, token_cost
 from scorekit.records import Record
 
 METRIC = "query_correctness"
@@ -227,24 +241,152 @@ def optional_judge(judge: object) -> Judge | None:
     return None if judge is None else check_judge(judge)
 
 
-JudgeFunction = Callable[[JudgeRequest], Any]
+JudgeFunction: TypeAlias = Callable[[JudgeRequest], Any]
+
+Transient: TypeAlias = (
+    type[Exception] | tuple[type[Exception], ...] | Callable[[Exception], bool] | None
+)
+"""Which exceptions of a function pass: types, or a predicate; None for the usual ones."""
+
+_inside: ContextVar[tuple[object, ...]] = ContextVar("_inside", default=())
+"""The judges whose functions the running code is part of."""
 
 
 @attrs.frozen
-class _FunctionJudge:
-    """A judge made of one callable, plain or async."""
+class _Price:
+    """What a question to a function costs: USD a question, or USD a token and most tokens."""
 
-    function: JudgeFunction
-    identity: str
+    price: ModelPrice | float | None
+    max_tokens: int | None
+
+    def most(self, request: JudgeRequest) -> float:
+        """Return the highest cost of a question."""
+        if not isinstance(self.price, ModelPrice):
+            return self.price or 0.0
+        n_in = most_tokens(*(part for part in parts_asked(request) if isinstance(part, str)))
+        n_out = self.max_tokens or 0
+        return token_cost(input_tokens=n_in, output_tokens=n_out, price=self.price)
+
+    def of(self, verdict: Verdict) -> Verdict:
+        """Return a verdict with its cost, if it has none and that is known."""
+        cost = verdict.cost_usd
+        if cost is None and isinstance(self.price, float):
+            cost = self.price
+        elif cost is None and isinstance(self.price, ModelPrice) and is_mapping(verdict.usage):
+            n_in, n_out = map(verdict.usage.get, ("input_tokens", "output_tokens"))
+            if n_in is not None and n_out is not None:
+                cost = token_cost(input_tokens=n_in, output_tokens=n_out, price=self.price)
+        return attrs.evolve(verdict, cost_usd=cost)
+
+
+class _FunctionJudge:
+    """A judge made of one callable, plain or async, that is asked at a pace."""
 
     judge = Judge.judge
 
+    def __init__(
+        self,
+        function: JudgeFunction,
+        identity: str,
+        limits: Limits,
+        price: _Price,
+        transient: Transient,
+    ) -> None:
+        self._function = function
+        self.identity = identity
+        self._limits = limits
+        self._price = price
+        self._transient = transient
+        self._queue = Queue(limits.max_concurrency)
+        self._begin()
+        renew_in_forks(self, _FunctionJudge._begin)
+
+    def _begin(self) -> None:
+        self._asking = Asking(self._limits, say_waits)
+
+    def __repr__(self) -> str:
+        return f"judge_from_function({shown(self._function)}, identity={self.identity!r})"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle the arguments."""
+        options = attrs.asdict(self._limits)
+        del options["max_wait_seconds"]
+        options |= attrs.asdict(self._price, recurse=False)
+        options |= {"identity": self.identity, "transient": self._transient}
+        return functools.partial(judge_from_function, **options), (self._function,)
+
     async def ajudge(self, request: JudgeRequest, /) -> Verdict:
-        """Await an async function; a plain one runs in a thread."""
-        if inspect.iscoroutinefunction(self.function):
-            return as_verdict(await self.function(request))
-        answer: Any = await asyncio.wrap_future(in_thread(lambda: self.function(request)))
-        return as_verdict(await answer if inspect.isawaitable(answer) else answer)
+        """Wait for a turn; an async function is awaited on this loop, a plain one in a thread."""
+        loop = asyncio.get_running_loop()
+        if self in _inside.get():  # what it asks itself must not wait for those that wait for it
+            reply = await self._called(loop, request)
+            return reply.value
+        return await asyncio.wrap_future(at_a_pace(lambda: self._ask(loop, request, caller.get())))
+
+    async def _ask(
+        self, loop: asyncio.AbstractEventLoop, request: JudgeRequest, who: Caller | None
+    ) -> Verdict:
+        pair = key_of(*parts_asked(request))
+        most = 0.0 if self._limits.max_cost_usd is None else self._price.most(request)
+        async with self._asking.turn(pair, most, who) as turn:
+            return await turn.ask(request, functools.partial(self._called, loop))
+
+    async def _called(
+        self, loop: asyncio.AbstractEventLoop, request: JudgeRequest
+    ) -> Reply[Verdict]:
+        """Call the function, and write down what that costs."""
+        paid = Ledger(ledger.get())
+        cost: object = None
+        usage: object = None
+        is_new = True
+        try:
+            verdict = self._price.of(as_verdict(await self._answer(loop, request, paid)))
+            cost, usage, is_new = verdict.cost_usd, verdict.usage, not verdict.cached
+            return Reply(verdict, verdict.cost_usd, verdict.usage)
+        except JudgeError as error:
+            cost, usage = error.cost_usd, error.usage
+            raise
+        except Exception as error:
+            passing = passing_of(error, self._transient)
+            if passing is not None:
+                is_new = passing.was_taken
+                raise passing from error
+            if isinstance(error, TimeoutError):  # else it would be taken for that of the judge
+                raise JudgeError("timeout", f"{TIMEOUT_MESSAGE}: {error}") from error
+            raise
+        finally:
+            if is_new and not paid.n_calls:  # else a judge inside it has written that down
+                paid.begin()
+                paid.end(*known_cost(cost, usage))
+
+    async def _answer(
+        self, loop: asyncio.AbstractEventLoop, request: JudgeRequest, paid: Ledger
+    ) -> Any:
+        def enter() -> None:
+            _inside.set((*_inside.get(), self))
+            ledger.set(paid)
+
+        def called() -> Any:
+            enter()
+            return self._function(request)
+
+        async def awaited(answer: Awaitable[Any] | None) -> tuple[Any, Exception | None]:
+            enter()
+            try:
+                return await (self._function(request) if answer is None else answer), None
+            except Exception as error:  # noqa: BLE001 - which nobody may be there to see
+                return None, error
+
+        answer = None
+        if not inspect.iscoroutinefunction(self._function):
+            answer = await asyncio.wrap_future(in_thread(called))
+            if not inspect.isawaitable(answer):
+                return answer
+        there = asyncio.run_coroutine_threadsafe(awaited(answer), loop)
+        answer, failure = await asyncio.wrap_future(there)
+        if failure is not None:
+            raise failure
+        return answer
 
 
 def as_verdict(answer: object) -> Verdict:
@@ -258,20 +400,54 @@ def as_verdict(answer: object) -> Verdict:
         raise JudgeError("invalid_response", f"{wanted}, got {shown(answer)}") from None
 
 
-def judge_from_function(function: JudgeFunction, *, identity: str) -> Judge:
+def judge_from_function(
+    function: JudgeFunction,
+    *,
+    identity: str,
+    max_concurrency: int = 8,
+    requests_per_minute: float | None = None,
+    max_calls: int | None = None,
+    max_retries: int = 2,
+    timeout_seconds: float = 30.0,
+    price: ModelPrice | float | None = None,
+    max_tokens: int | None = None,
+    max_cost_usd: float | None = None,
+    transient: Transient = None,
+) -> Judge:
     """
-    Make a judge from a function that takes a `JudgeRequest`.
+    Make a judge from a function that takes a `JudgeRequest`, with the pace of `ClaudeJudge`.
+
+    The function is called at a rate that is learned from refusals for load, and called again about
+    a pair where a failure passes; while nobody is answered, one question at a time asks whether
+    the service is back. A plain function runs in threads, an async one on the caller's event loop,
+    and one pace holds for all of them. Where nothing that it returns can ever be used, it is not
+    called again after 30 pairs, or three times *max_concurrency*.
 
     Args:
         function: Returns a `Verdict`, or just a score of 1.0, 0.5 or 0.0; it may be ``async``.
+            `judge_prompt` is what to ask a model, `verdict_from_text` reads its answer.
         identity: Everything about it that can change a verdict: a cache tells judges apart by it.
+        max_concurrency: Calls under way at once (count, ``>= 1``).
+        requests_per_minute: Most calls in a minute, evenly spaced (``> 0``); None for no bound.
+        max_calls: Budget of calls, retries included; None for no bound.
+        max_retries: Further calls about a pair after failures that pass (count).
+        timeout_seconds: Bound on each call (``> 0``); of a pair that is asked alone, on all of it,
+            waits and retries included.
+        price: What a call costs in USD (``>= 0``; 0 is free), or a `ModelPrice`, by which the
+            tokens in *usage* of a verdict are priced.
+        max_tokens: Bound on the tokens of an answer (count, ``>= 1``), for a `ModelPrice`.
+        max_cost_usd: Budget of money; a call that could exceed it is not made.
+        transient: Which exceptions pass, as a type, types or a predicate; None for time-outs,
+            connection errors and the HTTP statuses 408, 409, 429 and 5xx. 429 and 529 are always
+            taken for load.
 
     Returns:
         A `Judge`.
 
     Raises:
-        InputError: If *identity* is empty.
-        TypeError: If *function* is not callable or *identity* not a string.
+        InputError: If *identity* is empty, an argument outside its domain, or *max_cost_usd* given
+            without a *price*, or a `ModelPrice` without *max_tokens*.
+        TypeError: If *function* does not take one argument, or an argument has the wrong type.
 
     Examples:
         >>> judge = judge_from_function(lambda pair: "users" in pair.generated, identity="naive")
@@ -283,7 +459,33 @@ def judge_from_function(function: JudgeFunction, *, identity: str) -> Judge:
         TypeError: function must be a callable, got 'users'
     """
     check_callable("function", function)
-    return _FunctionJudge(function, check_text("identity", identity))
+    try:
+        inspect.signature(function).bind(None)
+    except ValueError:  # one of C, of which nothing is known
+        pass
+    except TypeError:
+        refuse("function", "a callable of one argument, the request", function, TypeError)
+    if isinstance(price, ModelPrice):
+        if max_tokens is None:
+            raise InputError("max_tokens must be given where price is a ModelPrice")
+    elif price is not None:
+        price = check_number("price", price, 0.0)
+    elif max_cost_usd is not None:
+        raise InputError("price must be given where max_cost_usd is (0 for a free judge)")
+    if max_tokens is not None:
+        check_count("max_tokens", max_tokens, 1)
+    limits = Limits(
+        timeout_seconds=timeout_seconds,
+        max_concurrency=max_concurrency,
+        max_retries=max_retries,
+        max_calls=max_calls,
+        max_cost_usd=max_cost_usd,
+        requests_per_minute=requests_per_minute,
+        max_wait_seconds=MAX_WAIT_SECONDS,
+    )
+    check_transient(transient)
+    checked = check_text("identity", identity)
+    return _FunctionJudge(function, checked, limits, _Price(price, max_tokens), transient)
 
 
 def total_usage(usages: Iterable[object]) -> FrozenMapping[str, int] | None:
@@ -550,7 +752,7 @@ class VotingJudge(_Around):
         scores = tuple(verdict.score for verdict in verdicts)
         n_orders = 2 if self._swap_order and len(scores) > 1 else 1
         score = _winner([scores[i::n_orders] for i in range(n_orders)])
-        if isinstance(score, float):
+        if not isinstance(score, str):
             first = verdicts[scores.index(score)]
         else:
             why = "no score has most votes"
@@ -620,7 +822,7 @@ def _winner(orders: Sequence[Sequence[float]]) -> float | Literal["order", "tie"
     for scores in orders:
         counts = Counter(scores)
         leading.append({score for score in counts if counts[score] == max(counts.values())})
-    common = set.intersection(*leading)
+    common = {score for score in leading[0] if all(score in others for others in leading)}
     if not common:
         return "order"
     scores = sorted(score for order in orders for score in order)

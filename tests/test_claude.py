@@ -30,10 +30,10 @@ from refusals import Refusal, refusals
 
 from scorekit import claude
 from scorekit._cases import metrics as table
-from scorekit._claude.messages import asked_to_wait
 from scorekit._claude.service import Service
 from scorekit._core.mappings import FrozenMapping
 from scorekit._judge import pace
+from scorekit._judge.failures import wait_of
 from scorekit._judge.prompt import (
     ANSWER_SCHEMA,
     CLEANING,
@@ -460,7 +460,7 @@ def test_few_pairs_are_looked_at_and_few_prompts_written_ahead(
 def test_what_the_service_asks_to_wait() -> None:
     """Seconds; anything else, a date too, asks for nothing."""
     texts = ["3", "0.5", "inf", "-1", "nan", "", "soon", "Fri, 20 Nov 2026 10:00:00 GMT"]
-    seconds = [asked_to_wait({"retry-after": text}) for text in texts]
+    seconds = [wait_of({"retry-after": text}) for text in texts]
     assert seconds == [3.0, 0.5, float("inf"), *[None] * 5]
 
 
@@ -640,7 +640,11 @@ def test_a_judge_that_waits_says_so(server: Any, caplog: pytest.LogCaptureFixtur
     caplog.set_level("INFO")
     with judge_for(server, max_concurrency=1) as judge:
         assert {getattr(found, "score", None) for found in judge.judge_many(requests(6))} == {0.5}
-    noted = [record.getMessage() for record in caplog.records if "service" in record.name]
+    noted = [
+        record.getMessage()
+        for record in caplog.records
+        if record.name.startswith("scorekit._judge")
+    ]
     assert noted == [
         "the service is away, all questions wait for it: api_error: HTTP 500: this is api_error",
         "the service answers again",
@@ -1121,7 +1125,7 @@ def test_waiting_for_a_turn_is_not_counted(server: Any, clock: Clock) -> None:
         return "equivalent"
 
     server.fault = answer
-    server.seconds = 0.02  # callers go by the usual clock, in which 25 questions take 0.5 s
+    server.seconds = 0.02  # callers go by the usual clock, in which 28 questions take 0.6 s
     clock.rate = 0.0
     limit = 0.1
 
@@ -1144,7 +1148,7 @@ def test_waiting_for_a_turn_is_not_counted(server: Any, clock: Clock) -> None:
         results = [*pool.map(plain, range(8)), *awaited.result()]
         assert report.result().n_failed == 0
     assert {result.score for result in results} == {1.0}
-    assert (len(server.requests), server.most_under_way) == (25, 1)
+    assert (len(server.requests), server.most_under_way) == (28, 1)
 
 
 @pytest.mark.parametrize("form", [ask, aask])
@@ -1424,7 +1428,7 @@ from scorekit.judges import CachedJudge
 from scorekit.judges import JudgeRequest
 assert "anthropic" not in sys.modules and "autoevals" not in sys.modules
 judge = ClaudeJudge(api_key="k", base_url=sys.argv[1], timeout_seconds=600)
-assert sum(name.startswith("scorekit") for name in sys.modules) <= 34
+assert sum(name.startswith("scorekit") for name in sys.modules) <= 36
 assert not {"sqlglot", "numpy"} & set(sys.modules)
 CachedJudge(judge)
 os.environ["ANTHROPIC_API_KEY"] = "k"

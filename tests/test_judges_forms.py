@@ -224,10 +224,10 @@ def test_a_report_says_what_the_run_has_paid() -> None:
     """With votes; what a cache had costs nothing now, and keeps what it cost then."""
     judge: Any = Sync()
     cached = CachedJudge(judge)
-    first = score_sql_cases(cases(4), judge=VotingJudge(cached))
+    first = score_sql_cases(cases(4), judge=VotingJudge(cached, n_votes=3))
     assert (first.n_calls, first.cost_usd) == (12, 12 * PRICE)
     assert "12 calls of the judge for 3 USD" in str(first)
-    again = score_sql_cases(cases(5), judge=VotingJudge(cached))
+    again = score_sql_cases(cases(5), judge=VotingJudge(cached, n_votes=3))
     assert (again.n_calls, again.cost_usd) == (3, 3 * PRICE)
     assert costs(again) == {3 * PRICE}
     assert len(judge.asked) == 15
@@ -250,7 +250,7 @@ def test_what_failed_has_been_paid_too() -> None:
         return Verdict(score=0.5, cost_usd=PRICE)
 
     judge = judge_from_function(answer, identity="votes")
-    report = score_sql_cases(cases(2), judge=VotingJudge(judge))
+    report = score_sql_cases(cases(2), judge=VotingJudge(judge, n_votes=3))
     assert report.n_failed == 2
     assert (report.n_calls, report.cost_usd) == (6, 2 * (2 * PRICE + 0.125))
     assert costs(report) == {2 * PRICE + 0.125}

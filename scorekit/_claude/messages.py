@@ -176,12 +176,3 @@ def error_kind(status: int, type_: object) -> str:
     if isinstance(type_, str) and re.fullmatch(r"\w{1,40}", type_):
         return "overloaded" if type_ == "overloaded_error" else type_
     return "api_error" if status >= _SERVER_ERROR else f"http_{status}"
-
-
-def asked_to_wait(headers: Mapping[str, str]) -> float | None:
-    """Return the seconds that a response asks to wait; None if it gives none."""
-    try:
-        seconds = float(headers.get("retry-after", ""))
-    except ValueError:
-        return None
-    return seconds if seconds > 0 else None

@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import contextlib
 import json
-import logging
 import os
 import re
 import threading
@@ -15,12 +14,13 @@ from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import quote
 
 from scorekit._claude.loading import load
-from scorekit._claude.messages import Answer, asked_to_wait, error_in, error_kind
+from scorekit._claude.messages import Answer, error_in, error_kind
 from scorekit._claude.settings import Settings, check_key
-from scorekit._core.progress import say_waiting
 from scorekit._judge.asking import SERVER_ERROR, Asking, Refusal, Reply
+from scorekit._judge.failures import say_waits, wait_of
+from scorekit._judge.ledger import ledger
 from scorekit._judge.pace import Passing
-from scorekit._judge.prompt import FIRST_CHARACTERS, SYSTEM, TEMPLATE
+from scorekit._judge.prompt import FIRST_CHARACTERS, most_tokens
 from scorekit._judge.waiting import Caller
 from scorekit._judge.worker import Worker
 from scorekit.errors import JudgeError, one_line
@@ -29,11 +29,6 @@ from scorekit.prices import token_cost
 
 if TYPE_CHECKING:
     from scorekit._claude.connection import Connection
-
-_log = logging.getLogger(__name__)
-
-TOKENS_AROUND = 2000
-"""Upper bound on what the service adds to a prompt, for instance the schema of the answer."""
 
 DEFAULT_ADDRESS = "https://api.anthropic.com"
 """The address of the SDK unless another one is given or found."""
@@ -60,7 +55,7 @@ class Service:
 
     def __init__(self, settings: Settings, client: Any = None) -> None:
         self.settings = settings
-        self.asking = Asking(settings.limits, _tell)
+        self.asking = Asking(settings.limits, say_waits)
         self.worker = Worker("scorekit-claude", self._end)
         self._given = client
         self._lock = threading.Lock()
@@ -183,7 +178,7 @@ class Service:
 
         await self.load()  # before the time runs
         try:
-            async with self.asking.turn(variables["tag"], most, who) as turn:
+            async with self.asking.turn(variables["tag"], most, who, ledger.get()) as turn:
 
                 async def complete(body: dict[str, Any]) -> dict[str, Any]:
                     self.usable_connection()
@@ -296,7 +291,7 @@ class Service:
         if status == _BAD_REQUEST and self.settings.structured_output:
             words += self._hint()
         failure = JudgeError(kind or error_kind(status, type_), words)
-        wait, asks_to_wait = asked_to_wait(response.headers), "retry-after" in response.headers
+        wait, asks_to_wait = wait_of(response.headers), "retry-after" in response.headers
         refusal = Refusal(failure, status, wait=wait, asks_to_wait=asks_to_wait)
         refusal.is_own = stated is not None
         return refusal
@@ -368,15 +363,6 @@ def _forms(secret: str) -> Iterator[str]:
         yield encoded.translate(str.maketrans("+/", "-_"))
 
 
-def _tell(failure: Passing | None) -> None:
-    """Say that all questions wait for the service, or that they go on."""
-    if failure is None:
-        _log.info("the service answers again")
-    else:
-        _log.info("the service is away, all questions wait for it: %s", failure.failure)
-    say_waiting(None if failure is None else "waiting for the service")
-
-
 def _without_version(url: str) -> str:
     """Return an address as the SDK wants it, which adds ``/v1`` by itself."""
     return url.rstrip("/").removesuffix("/v1").rstrip("/")
@@ -391,8 +377,7 @@ def highest_cost(settings: Settings, variables: Mapping[str, str]) -> float:
     """Return what one call can cost at most, 0.0 where money is not limited."""
     if settings.limits.max_cost_usd is None:
         return 0.0
-    text = sum(len(value.encode()) for value in variables.values())
-    n_in = len(SYSTEM + TEMPLATE) + text + TOKENS_AROUND  # a token is at least one byte
+    n_in = most_tokens(*variables.values())
     assert settings.price is not None  # noqa: S101 - the judge has refused a limit without a price
     return token_cost(input_tokens=n_in, output_tokens=settings.max_tokens, price=settings.price)
 

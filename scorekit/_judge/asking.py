@@ -6,12 +6,12 @@ import asyncio
 import contextlib
 import sys
 from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Mapping
-from typing import Any, Final, Generic, TypeVar
+from typing import Any, Final, Generic, TypeVar, cast
 
 import attrs
 
 from scorekit._core.checks import check_count, check_number
-from scorekit._judge.ledger import Ledger, ledger
+from scorekit._judge.ledger import Ledger
 from scorekit._judge.limits import Breaker, Budget
 from scorekit._judge.pace import Pace, Passing, Question, limited
 from scorekit._judge.waiting import Caller, check_timeout
@@ -99,6 +99,13 @@ class Reply(Generic[T]):
     usage: Mapping[str, int] | None
 
 
+def known_cost(cost: object, usage: object) -> tuple[float | None, Mapping[str, int] | None]:
+    """Return what a stranger says about the cost of a call, as far as it is a number."""
+    known = isinstance(cost, int | float) and not isinstance(cost, bool)
+    found = cast("Mapping[str, int] | None", usage if isinstance(usage, Mapping) else None)
+    return (cast("float", cost) if known else None), found
+
+
 class Asking:
     """
     The questions of one judge in one process; everything happens in one event loop.
@@ -127,7 +134,9 @@ class Asking:
         """What a check asks, and what it costs at most."""
 
     @contextlib.asynccontextmanager
-    async def turn(self, pair: str, most: float, who: Caller | None) -> AsyncGenerator[Turn]:
+    async def turn(
+        self, pair: str, most: float, who: Caller | None, whole: Ledger | None = None
+    ) -> AsyncGenerator[Turn]:
         """
         Wait for the turn of a pair.
 
@@ -135,13 +144,15 @@ class Asking:
             pair: Tells pairs apart.
             most: The highest cost of a call.
             who: Waits for the answer, within a time limit as well.
+            whole: Where the cost is written down as well.
         """
         self._check(most)
         seconds = self.limits.timeout_seconds
         seconds = seconds if who is None else min(who.timeout_seconds, seconds)
         async with self.pace.turn(seconds, self.limits.max_retries) as question:
             self._check(most)  # of a thousand prompts, only the next ones are written
-            yield Turn(self, question, pair=pair, most=most, seconds=seconds, who=who)
+            paid = Ledger(self.budget, whole)
+            yield Turn(self, question, paid, pair=pair, most=most, seconds=seconds, who=who)
 
     def _check(self, most: float) -> None:
         self.breaker.check()
@@ -173,6 +184,7 @@ class Turn:
         self,
         asking: Asking,
         question: Question,
+        paid: Ledger,
         *,
         pair: str,
         most: float,
@@ -185,7 +197,7 @@ class Turn:
         self._most = most
         self._seconds = seconds
         self._who = who
-        self._paid = Ledger(asking.budget, ledger.get())
+        self._paid = paid
 
     async def ask(self, subject: Any, send: Callable[[Any], Awaitable[Reply[T]]]) -> T:
         """
@@ -249,6 +261,7 @@ class Turn:
             asking.breaker.note_answer(self._pair, unread)
             raise
         finally:
+            cost, usage = known_cost(cost, usage)
             self._paid.end(cost, usage, was_taken=was_taken, most=most)
         asking.breaker.note_answer(self._pair)
         return reply

@@ -22,6 +22,9 @@ MAX_REASONING: Final = 20_000
 MAX_OBJECTS: Final = 200
 """Braces, at most, at which an answer is looked at for a verdict."""
 
+TOKENS_AROUND: Final = 2000
+"""Upper bound on what a service adds to a prompt, for instance the schema of the answer."""
+
 FIRST_CHARACTERS: Final = 80
 """Characters of an answer that cannot be read that its error shows."""
 
@@ -91,6 +94,12 @@ _NAME: Final = re.compile(r"\{\{\{(\w+)\}\}\}")
 def filled(variables: Mapping[str, str]) -> str:
     """Return the message to send: the template with its variables, which are not read again."""
     return _NAME.sub(lambda found: variables[found[1]], TEMPLATE)
+
+
+def most_tokens(*parts: str) -> int:
+    """Return how many tokens a prompt with these parts has at most: one for each byte."""
+    text = sum(len(part.encode("utf-8", "surrogatepass")) for part in parts)
+    return len(SYSTEM + TEMPLATE) + text + TOKENS_AROUND
 
 
 def template_variables(

@@ -162,9 +162,10 @@ async def off_loop(function: Callable[[], T]) -> T:
 
 
 class _Home:
-    """The event loop of a process on which the sync forms ask: clients live on one loop."""
+    """An event loop of a process: on one the sync forms ask, since clients live on one loop."""
 
-    def __init__(self) -> None:
+    def __init__(self, name: str) -> None:
+        self._name = name
         self._abandoned: list[asyncio.AbstractEventLoop | None] = []
         self._loop: asyncio.AbstractEventLoop | None = None
         self.renew()
@@ -180,7 +181,7 @@ class _Home:
             if self._loop is None:
                 self._loop = asyncio.events.new_event_loop()
                 run = threading.Thread(
-                    target=_run_for_ever, args=(self._loop,), name="scorekit-loop", daemon=True
+                    target=_run_for_ever, args=(self._loop,), name=self._name, daemon=True
                 )
                 run.start()
             return self._loop
@@ -192,10 +193,17 @@ class _Home:
                 self._loop = None
 
 
-_home = _Home()
+_home = _Home("scorekit-loop")
+_paces = _Home("scorekit-paces")
+
+
+def at_a_pace(work: Callable[[], Coroutine[Any, Any, T]]) -> Future[T]:
+    """Start *work* on the loop on which the paces of all functions live."""
+    return asyncio.run_coroutine_threadsafe(work(), _paces.loop())
 
 
 renew_in_forks(_home, _Home.renew)
+renew_in_forks(_paces, _Home.renew)
 
 
 def _run_for_ever(loop: asyncio.AbstractEventLoop) -> None:
@@ -211,7 +219,7 @@ def run_to_end(
     Run a coroutine to its end, also where an event loop is running already (a notebook).
 
     Raises:
-        TimeoutError: If it has not ended some time after *timeout_seconds*: it blocks its loop.
+        TimeoutError: If it blocks its loop for longer than *timeout_seconds* and some time.
     """
     loops = blocked_loops.get()
     with contextlib.suppress(RuntimeError):
@@ -225,6 +233,20 @@ def run_to_end(
         return _result(home, start, timeout_seconds)
     finally:
         blocked_loops.reset(token)
+
+
+class _NotYetError(Exception):
+    """A time limit has passed in which the event loop has done something."""
+
+
+def _soon(future: Future[T], longest: float | None, moves: threading.Event) -> T:
+    """Return a result; raise TimeoutError where the loop stands still for too long."""
+    try:
+        return future.result(longest)
+    except TimeoutError:
+        if moves.is_set() and not future.done():
+            raise _NotYetError from None
+        raise
 
 
 def _result(
@@ -242,8 +264,13 @@ def _result(
 
     future = asyncio.run_coroutine_threadsafe(run(), loop)
     longest = None if timeout_seconds is None else timeout_seconds + LATE_SECONDS
+    longest = longest if longest and longest < threading.TIMEOUT_MAX else None
     try:
-        return future.result(longest if longest and longest < threading.TIMEOUT_MAX else None)
+        while True:
+            moves = threading.Event()
+            loop.call_soon_threadsafe(moves.set)
+            with contextlib.suppress(_NotYetError):
+                return _soon(future, longest, moves)
     except CancelledError:
         raise asyncio.CancelledError from None
     except BaseException as error:

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
+import runpy
 import subprocess
 import sys
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
+
+from scorekit import SqlCase, score_sql_cases
 
 pytestmark = pytest.mark.slow
 DOCS = Path(__file__).parents[2] / "docs"
@@ -70,8 +76,9 @@ def _run(*command: str, folder: Path) -> subprocess.CompletedProcess[str]:
 def test_every_recipe_is_shown_and_run() -> None:
     """A recipe that is on no page helps nobody; one that is not run may be wrong."""
     files = {path.stem for path in RECIPES.glob("*.py")}
-    assert files == {*PRINTED, *VERDICTS, "regression_gate", "pytest_suite"}
-    page = "".join((DOCS / name).read_text("utf-8") for name in ("gate.md", "integrations.md"))
+    assert files == {*PRINTED, *VERDICTS, "openai_judge", "regression_gate", "pytest_suite"}
+    pages = ("gate.md", "integrations.md", "judging.md")
+    page = "".join((DOCS / name).read_text("utf-8") for name in pages)
     assert all(f"recipes/{name}.py" in page for name in files)
 
 
@@ -86,6 +93,49 @@ def test_the_recipe_works(name: str, tmp_path: Path) -> None:
         assert run.stdout.strip() == PRINTED[name]
     else:
         assert VERDICTS[name] in run.stdout
+
+
+class ChatCompletions(BaseHTTPRequestHandler):
+    """An OpenAI-compatible service that is busy at first, and answers in prose."""
+
+    asked: ClassVar[list[Any]] = []
+
+    def do_POST(self) -> None:
+        """Answer."""
+        self.asked.append(json.loads(self.rfile.read(int(self.headers["content-length"]))))
+        choice = {"message": {"role": "assistant", "content": CHAT}, "index": 0}
+        body = json.dumps({"id": "c", "object": "chat.completion", "choices": [choice]}).encode()
+        self.send_response(429 if len(self.asked) == 1 else 200)
+        self.send_header("content-type", "application/json")
+        self.send_header("content-length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_: object) -> None:
+        """Say nothing."""
+
+
+CHAT = 'No filter.\n```json\n{"reasons": "r", "choice": "partial"}\n```'
+
+
+def test_a_judge_on_another_model() -> None:
+    """Asked over HTTP by the client of another library, again after it was busy."""
+    openai = pytest.importorskip("openai")
+    recipe = runpy.run_path(str(RECIPES / "openai_judge.py"))
+    service = ThreadingHTTPServer(("127.0.0.1", 0), ChatCompletions)
+    threading.Thread(target=service.serve_forever, daemon=True).start()
+    url = f"http://127.0.0.1:{service.server_port}/v1"
+    judge = recipe["openai_judge"](
+        openai.AsyncOpenAI(api_key="k", base_url=url, max_retries=0), "m"
+    )
+    cases = [SqlCase(case_id=i, generated=f"SELECT {i}", expected="SELECT a") for i in range(5)]
+    report = score_sql_cases(cases, judge=judge, evidence="judge")
+    service.shutdown()
+    service.server_close()
+    assert dict(report.n_by_method) == {"judge": 5}
+    assert report.query_correctness is not None
+    assert len(ChatCompletions.asked) == 6
+    assert {one["role"] for one in ChatCompletions.asked[0]["messages"]} == {"system", "user"}
 
 
 def test_a_connection_ends_a_recipe(tmp_path: Path) -> None:

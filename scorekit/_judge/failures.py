@@ -1,0 +1,98 @@
+"""Which failures of a function pass, and what everybody hears who waits for them."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator, Mapping
+from typing import Any, Final, cast
+
+from scorekit._core.progress import say_waiting
+from scorekit._judge.asking import Refusal
+from scorekit._judge.pace import Passing
+from scorekit.errors import JudgeError, one_line, refuse
+
+_log = logging.getLogger(__name__)
+
+_STATUSES: Final = range(400, 600)
+_CAUSES: Final = 10
+"""How many causes of an exception are looked at."""
+
+
+def check_transient(transient: object) -> None:
+    """Refuse what is neither a type, nor types, nor a predicate."""
+    is_predicate = callable(transient) and not isinstance(transient, type)
+    if transient is not None and not is_predicate and not _are_exceptions(transient):
+        refuse("transient", "exception types, a predicate or None", transient, TypeError)
+
+
+def _are_exceptions(value: object) -> bool:
+    types = cast("tuple[object, ...]", value if isinstance(value, tuple) else (value,))
+    return all(isinstance(one, type) and issubclass(one, Exception) for one in types)
+
+
+def passing_of(error: Exception, transient: Any) -> Passing | None:
+    """Return how an exception of a judge's function passes; None if it does not."""
+    status, headers = http_status(error)
+    wait = wait_of(headers)
+    kind = "connection" if status is None else f"http_{status}"
+    failure = JudgeError(kind, one_line(f"{type(error).__name__}: {error}"))
+    refusal = None
+    if status is not None:
+        has_header = headers.get("retry-after") is not None
+        refusal = Refusal(failure, status, wait=wait, asks_to_wait=has_header)
+    if transient is None:
+        if refusal is not None:
+            return refusal if refusal.is_passing else None
+        does_pass = any(isinstance(one, TimeoutError | ConnectionError) for one in causes(error))
+    elif isinstance(transient, type | tuple):
+        does_pass = isinstance(error, transient)
+    else:
+        does_pass = bool(transient(error))
+    if not does_pass:
+        return None
+    if refusal is not None and refusal.is_busy:
+        return refusal
+    timeout = TimeoutError(str(error)) if isinstance(error, TimeoutError) else None
+    return Passing(timeout or failure, error)
+
+
+def causes(error: BaseException) -> Iterator[BaseException]:
+    """Yield an exception and what it was raised from."""
+    found: BaseException | None = error
+    for _ in range(_CAUSES):
+        if found is None:
+            return
+        yield found
+        found = found.__cause__ or found.__context__
+
+
+def http_status(error: Exception) -> tuple[int | None, Mapping[str, str]]:
+    """Return the HTTP status and headers that an exception of a client library carries."""
+    response = getattr(error, "response", None)
+    headers: Any = getattr(response, "headers", None) or getattr(error, "headers", None)
+    if not hasattr(headers, "get"):
+        headers = {}
+    for holder in (error, response):
+        for name in ("status_code", "status", "code"):
+            status = getattr(holder, name, None)
+            if type(status) is int and status in _STATUSES:
+                return status, headers
+    return None, headers
+
+
+def wait_of(headers: Mapping[str, str]) -> float | None:
+    """Return the seconds that a response asks to wait; None if it gives none."""
+    try:
+        seconds = float(headers.get("retry-after", ""))
+    except (TypeError, ValueError):
+        return None
+    return seconds if seconds > 0 else None
+
+
+def say_waits(failure: Passing | None) -> None:
+    """Say that all questions wait for the service, or that they go on."""
+    if failure is None:
+        _log.info("the service answers again")
+    else:
+        _log.info("the service is away, all questions wait for it: %s", failure.failure)
+    say_waiting(None if failure is None else "waiting for the service")
