@@ -44,6 +44,7 @@ from scorekit._sql.refute.engine import Engine
 from scorekit._sql.refute.reading import ORDINALS
 from scorekit._sql.schema.tables import Schema, schema_text
 from scorekit._sql.text.parsing import (
+    UNREADABLE,
     check_dialect,
     is_explain,
     is_long,
@@ -51,6 +52,7 @@ from scorekit._sql.text.parsing import (
     n_queries,
     parse,
     parsed_once,
+    refused_by_all,
     returns_no_rows,
 )
 from scorekit.audits import refused
@@ -371,7 +373,11 @@ class Pair:
         try:
             parse(self.generated, self.dialect)
         except SqlError as error:
-            return None if all(map(self.refused, self.accepted)) else (error.kind, error)
+            is_ours = error.kind in UNREADABLE or all(map(self.refused, self.accepted))
+            return None if is_ours else (error.kind, error)
+        why = refused_by_all(self.generated) if self.dialect is None else None
+        if why is not None and not all(map(refused_by_all, self.accepted)):
+            return "parse", why
         if self.evidence == "judge":
             return None
         lacking = Lacking() if self.schema is None else self.lacking(self.generated)
@@ -423,7 +429,11 @@ class Pair:
 
     def is_no_query(self) -> bool:
         """Say whether the SQL, which parses, returns no rows of tables where these are asked."""
-        if not is_explain(self.generated) and not returns_no_rows(self.generated, self.dialect):
+        try:
+            no_rows = returns_no_rows(self.generated, self.dialect)
+            if not no_rows and not is_explain(self.generated):
+                return False
+        except SqlError:  # which the text is not to blame for
             return False
         return all(
             is_query(expected, self.dialect)

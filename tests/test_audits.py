@@ -238,7 +238,6 @@ def test_other_databases_refuse_by_what_is_known_of_them(sql: str, dialect: str,
 
 
 @pytest.mark.parametrize(("sql", "options"), [
-    ("SELECT QUALIFY FROM ((", {"dialect": "snowflake"}),
     ("SELECT concat(name) FROM patient", {}),  # which newer versions of SQLite have
     ("SELECT GROUP_CONCAT(name, ',' ORDER BY id) FROM patient", {}),
     ("SELECT x FROM somewhere", {"schema": None}),
@@ -339,10 +338,14 @@ def test_a_bad_reference_has_a_kind_of_its_own(expected: str, why: str) -> None:
     assert error.origin == "output"
 
 
-def test_a_text_that_the_parser_cannot_read_is_not_its_fault() -> None:
-    """It is undecided, as before."""
-    error = query_correctness("SELECT 1", "SELECT QUALIFY ((", dialect="snowflake").error
-    assert failure(error) == "instrument: no_judge"
+@pytest.mark.parametrize("dialect", ["snowflake", "postgres", "mysql", None])
+def test_a_reference_that_cannot_be_read_is_bad_as_an_output_is(dialect: str | None) -> None:
+    """What makes an output wrong makes a reference bad and an audit `does_not_run`."""
+    broken = "SELECT QUALIFY (("
+    assert failure(query_correctness(broken, "SELECT 1", dialect=dialect).error) == "output: parse"
+    error = query_correctness("SELECT 1", broken, dialect=dialect).error
+    assert failure(error) == "instrument: bad_reference"
+    assert [one.kind for one in query_audit(broken, dialect=dialect).findings] == ["does_not_run"]
 
 
 RIGHT = "SELECT name FROM patient"

@@ -157,7 +157,8 @@ def scripts(draw: st.DrawFn, ctes: frozenset[str] = frozenset(), depth: int = 0)
         cte = draw(st.sampled_from("abcd"))
         definition, defined_from = draw(scripts(ctes, depth + 1))
         query, tables = draw(scripts(ctes | {cte}, depth + 1))
-        query, tables = f"WITH {cte} AS ({definition}) {query}", tables | defined_from
+        body = f"SELECT d.x FROM ({query}) AS d" if query.startswith("WITH") else query
+        query, tables = f"WITH {cte} AS ({definition}) {body}", tables | defined_from
     return query, tables
 
 

@@ -9,9 +9,7 @@ Where the two differ on a small database, that database is the finding.
 from __future__ import annotations
 
 import re
-import sqlite3
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing
 from functools import partial
 from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
@@ -38,10 +36,10 @@ from scorekit._sql.prove.scope import Scope, UnsupportedError, derived_in
 from scorekit._sql.refute.choices import NO_CHOICE, ReadingOrder, Ties
 from scorekit._sql.refute.expressions import UnfaithfulError
 from scorekit._sql.refute.reading import Pair, check_short, fold_names, read_pair
-from scorekit._sql.refute.sandbox import quoted
 from scorekit._sql.refute.search import Difference, Trial, refute
 from scorekit._sql.schema.tables import SqlSchema
-from scorekit._sql.text.parsing import is_explain, parse, refusal_of
+from scorekit._sql.text.parsing import is_explain, parse, refused_by_all
+from scorekit._sql.text.prepared import message_of
 from scorekit.errors import SqlError, one_line
 
 N_DATABASES: Final = 40
@@ -188,18 +186,21 @@ def does_not_run(sql: str, schema: SqlSchema | None, dialect: str | None) -> str
     """
     Return why the database of a dialect does not run a text as one query, None if it may.
 
-    That the parser cannot read a text is no reason: another one might.
+    What the parser cannot read, though the database may take it, is no reason.
     """
     try:
         n = len(parse(sql, dialect).statements)
     except SqlError as error:
-        if error.kind in ("empty", "not_sql"):
-            return error.message
-        why = None if dialect is None else refusal_of(sql, dialect)
-        return why or (_refused_by_sqlite(sql, schema) if dialect == "sqlite" else None)
+        return error.message if error.kind in _FAULTS else None
     if n > 1:
         return holding(n)
+    if dialect is None:
+        return refused_by_all(sql)
     return _refused_by_sqlite(sql, schema) if dialect == "sqlite" else None
+
+
+_FAULTS: Final = ("empty", "not_sql", "parse")
+"""Kinds of errors of a text, not of its reader."""
 
 
 def holding(n_statements: int) -> str:
@@ -210,46 +211,29 @@ def holding(n_statements: int) -> str:
 _NAMING: Final = re.compile(r"no such (?:table|column)|ambiguous column name")
 _NO_FUNCTION: Final = re.compile(r"no such function: (\w+)")
 _REFUSING: Final = re.compile(
-    r"no such|ambiguous|misuse of|wrong number of arguments|near \"|unrecognized token"
-    r"|incomplete input|sub-select returns|SELECTs to the left and right|HAVING clause"
-    r"|a GROUP BY clause is required|term out of range|aggregate functions are not allowed"
-    r"|row value misused|no tables specified"
+    r"no such|ambiguous|misuse of|wrong number of arguments|sub-select returns"
+    r"|SELECTs to the left and right|HAVING clause|a GROUP BY clause is required"
+    r"|term out of range|aggregate functions are not allowed|row value misused"
 )
-_NEWER: Final = re.compile(r"(?is)\(\s*[^()]*\border\s+by\b|\d_\d|\bwithin\s+group\b")
-"""What SQLite takes from version 3.44 on."""
 
 
 def _refused_by_sqlite(sql: str, schema: SqlSchema | None) -> str | None:
-    """Return why SQLite cannot prepare a query, where newer versions cannot either."""
+    """Return why SQLite cannot prepare a query over its tables, in newer versions neither."""
     if "```" in sql or is_explain(sql):
         return None
-    known = [] if schema is None else list(schema.tables.items())
-    with closing(sqlite3.connect(":memory:")) as connection:
-        connection.setlimit(sqlite3.SQLITE_LIMIT_ATTACHED, 0)
-        try:
-            for name, columns in known:
-                if name.startswith("sqlite_"):
-                    continue  # it is there
-                listed = ", ".join(quoted(column.name) for column in columns)
-                own = quoted(name.rpartition(".")[2])
-                connection.execute(f"CREATE TABLE IF NOT EXISTS {own} ({listed})")
-        except sqlite3.Error:
-            return None
-        try:
-            connection.execute(f"EXPLAIN {sql}").close()
-        except sqlite3.OperationalError as error:
-            message = str(error)
-        except (sqlite3.Error, sqlite3.Warning, ValueError):
-            return None
-        else:
-            return None
+    known = {} if schema is None else schema.tables
+    tables = {
+        name.rpartition(".")[2]: [column.name for column in columns]
+        for name, columns in known.items()
+        if not name.startswith("sqlite_")  # it is there
+    }
+    message = message_of(sql, tables)
+    if message is None or not _REFUSING.search(message):
+        return None
     function = _NO_FUNCTION.match(message)
     unsure = (
-        not _REFUSING.search(message)
-        or (_NAMING.match(message) and not (schema and schema.complete and not schema.unclear))
-        or (function is not None and function[1].lower() in arities("sqlite"))
-        or (message.startswith('near "') and _NEWER.search(sql))
-    )
+        _NAMING.match(message) and not (schema and schema.complete and not schema.unclear)
+    ) or (function is not None and function[1].lower() in arities("sqlite"))
     return None if unsure else f"SQLite refuses it: {one_line(message)}"
 
 

@@ -22,9 +22,7 @@ class Form(NamedTuple):
     what: str
     pattern: str
     """On the words of a query as `_written` gives them."""
-    refused: str = ""
-    """Dialects of which no version of the database takes it."""
-    lacked: str = ""
+    lacked: str
     """Dialects whose database does not have it, or not in each version or for each query."""
 
 
@@ -33,101 +31,82 @@ _UNITS = r"(?:MICROSECOND|SECOND|MINUTE|HOUR|DAY|WEEK|MONTH|QUARTER|YEAR|[A-Z]+_
 
 # fmt: off
 FORMS: Final = (
-    Form("a comma at the end of a list", r", (?:FROM|WHERE|GROUP BY|HAVING|ORDER BY|LIMIT|SELECT|\)) ",
-         "sqlite postgres mysql"),
-    Form("FROM before SELECT", r"^ (?:\( )*FROM |(?:(?<!TRIM )\(|UNION|UNION ALL) FROM ", "sqlite postgres mysql"),
-    Form("LIMIT with two numbers", r" LIMIT [0?] , ", "postgres duckdb"),
-    Form("TOP", r" SELECT (?:DISTINCT )?TOP 0 ", _ALL),
-    Form("TOP", r" SELECT (?:DISTINCT )?TOP \( ", "", _ALL),
-    Form("FETCH FIRST", r" FETCH (?:FIRST|NEXT) ", "sqlite", "mysql"),
-    Form("WITH TIES", r" WITH TIES ", "", "sqlite mysql duckdb"),
-    Form("OFFSET before LIMIT", r" OFFSET [0?] LIMIT ", "sqlite mysql"),
-    Form("==", r" == ", "mysql", "postgres"),
-    Form("<=>", r" <=> ", "sqlite", "postgres duckdb"),
-    Form("::", r" :: ", "sqlite mysql"),
-    Form("ANY, ALL or SOME before a query", r" (?:=|<>|!=|<|>|<=|>=) (?:ANY|ALL|SOME) \( (?:SELECT|WITH|VALUES) ",
-         "sqlite"),
-    Form("ANY, ALL or SOME", r" (?:ANY|ALL|SOME) \( (?!SELECT|WITH) ?", "", "sqlite mysql"),
-    Form("ANY of a string", r" (?:ANY|ALL|SOME) \( '", "", "duckdb"),
-    Form("LIKE ANY", r" I?LIKE (?:ANY|ALL|SOME) ", "", _ALL),
-    Form("IS DISTINCT FROM", r" IS (?:NOT )?DISTINCT FROM ", "", "mysql"),
-    Form("IS UNKNOWN", r" IS (?:NOT )?UNKNOWN ", "", "sqlite"),
-    Form("an empty IN", r" IN \( \) ", "postgres mysql"),
-    Form("IN without parentheses", r" IN \[", "", "sqlite postgres mysql"),
-    Form("FILTER without WHERE", r" FILTER \( (?!WHERE)", "", "sqlite postgres mysql"),
-    Form("a comparison written as a function", r" (?:SELECT|,|\(|AND|OR|WHERE|NOT) (?:GLOB|I?LIKE|REGEXP|RLIKE) \(",
-         "", "postgres mysql duckdb"),
-    Form("ONLY in front of a table", r" (?:FROM|JOIN) ONLY [\w\"]", "", "sqlite mysql duckdb"),
-    Form("NOTNULL", r" (?:NOTNULL|ISNULL) (?!\()", "", "mysql"),
-    Form("NOT NULL without IS", r"(?<! IS) NOT NULL ", "", "postgres mysql"),
-    Form("SEPARATOR", r" SEPARATOR '", "sqlite postgres duckdb"),
-    Form("UNION DISTINCT", r" (?:UNION|INTERSECT|EXCEPT) DISTINCT ", "sqlite"),
-    Form("INTERSECT ALL", r" (?:INTERSECT|EXCEPT) ALL ", "sqlite"),
-    Form("MINUS between queries", r" MINUS (?:ALL )?(?:\( )?SELECT ", "sqlite postgres", "mysql duckdb"),
-    Form("BY NAME", r" (?:UNION|ALL|DISTINCT) BY NAME ", "", "sqlite postgres mysql"),
-    Form("APPLY", r" (?:CROSS|OUTER) APPLY ", "", _ALL),
-    Form("STRAIGHT_JOIN", r" STRAIGHT_JOIN ", "", "sqlite postgres duckdb"),
-    Form("FULL OUTER JOIN", r" FULL OUTER JOIN ", "mysql"),
-    Form("FULL JOIN", r" FULL JOIN ", "", "mysql"),
-    Form("LATERAL", r" (?:,|JOIN) LATERAL \( ", "sqlite", "mysql"),
-    Form("WITH ROLLUP", r" WITH (?:ROLLUP|CUBE|TOTALS) ", "sqlite postgres", "duckdb"),
-    Form("grouping sets", r" (?:ROLLUP|CUBE|GROUPING SETS) \(", "", "sqlite mysql"),
-    Form("GROUP BY ALL", r" GROUP BY ALL ", "sqlite mysql", "postgres"),
-    Form("ORDER BY ALL", r" ORDER BY ALL ", "", "sqlite postgres mysql"),
-    Form("NULLS FIRST", r" NULLS (?:FIRST|LAST) ", "", "mysql"),
-    Form("IGNORE NULLS", r" (?:IGNORE|RESPECT) NULLS ", "", _ALL),
-    Form("FROM FIRST", r" FROM (?:FIRST|LAST) OVER ", "", _ALL),
-    Form("GROUPS", r" GROUPS (?:BETWEEN|UNBOUNDED|CURRENT|0) ", "", "mysql"),
-    Form("EXCLUDE", r" EXCLUDE (?:CURRENT|GROUP|TIES|NO) ", "", "mysql"),
-    Form("a star with columns left out", r" \* (?:EXCLUDE|EXCEPT|REPLACE|RENAME|I?LIKE) (?:\(|')", "",
-         "sqlite postgres mysql"),
-    Form("a name in single quotes", r" AS '", "postgres"),
-    Form("two strings in a row", r" ' ' ", "", "sqlite postgres duckdb"),
-    Form("a star behind other columns", r" , \* (?:FROM|,|\)) ", "mysql"),
-    Form("SUM, AVG, MIN or MAX of *", r"(?<! \.) (?:SUM|AVG|MIN|MAX) \( \* \) ", _ALL),
-    Form("COUNT()", r" COUNT \( \) ", "", "postgres mysql"),
-    Form("COUNT of a table", r" COUNT \( (?:DISTINCT )?\S+ \. \* \) ", "", "sqlite mysql"),
-    Form("COUNT(DISTINCT *)", r" COUNT \( DISTINCT \* ", "", _ALL),
-    Form("SELECT without columns", r" SELECT (?:FROM|WHERE) ", "", "sqlite mysql duckdb"),
-    Form("a literal of a type", r" (?:DATE|TIME|TIMESTAMP|TIMESTAMPTZ) '", "", "sqlite"),
-    Form("a literal of a type", r" DATETIME '", "", "sqlite postgres mysql"),
-    Form("INTERVAL with a number", r" INTERVAL 0 ", "postgres"),
-    Form("INTERVAL", r" INTERVAL \(", "", "postgres"),
-    Form("INTERVAL", rf" INTERVAL ' (?!{_UNITS})", "", "mysql"),
-    Form("INTERVAL", r" INTERVAL ['0\-(]", "", "sqlite"),
-    Form("EXTRACT of this unit", rf" EXTRACT \( (?!{_UNITS})", "", "mysql"),
-    Form("AT TIME ZONE", r" AT TIME ZONE ", "", "sqlite mysql"),
-    Form("OVERLAPS", r" OVERLAPS ", "", "sqlite mysql duckdb"),
-    Form("REGEXP", r" (?:REGEXP|RLIKE) (?!\()", "", "sqlite postgres duckdb"),
-    Form("SIMILAR TO", r" SIMILAR TO ", "", "sqlite mysql"),
-    Form("GLOB", r" GLOB (?!\()", "", "postgres mysql"),
-    Form("MATCH", r"(?<! FROM)(?<! JOIN) (?:MATCH (?!\()|AGAINST )", "", _ALL),
-    Form("SOUNDS LIKE", r" SOUNDS LIKE ", "", "sqlite postgres duckdb"),
-    Form("BINARY", r"(?<! COLLATE) BINARY (?![()=,])", "", "sqlite postgres duckdb"),
-    Form("this operator", r" (?:XOR|DIV|MOD) [\w\"0]", "", "sqlite postgres duckdb"),
-    Form("this collation", r" COLLATE (?!NOCASE |BINARY |RTRIM )", "", "sqlite"),
-    Form("COLLATE", r" COLLATE ", "", "postgres mysql duckdb"),
-    Form("SYMMETRIC", r" BETWEEN (?:A?SYMMETRIC) ", "", "sqlite mysql duckdb"),
-    Form("the table DUAL", r" FROM DUAL ", "", "sqlite postgres duckdb"),
-    Form("MATERIALIZED", r" MATERIALIZED \(", "", "mysql"),
-    Form("a hint", r" (?:WITH \( [A-Z]|(?:NOT INDEXED|INDEXED BY|(?:USE|FORCE|IGNORE) INDEX) )", "", _ALL),
+    Form("TOP", r" SELECT (?:DISTINCT )?TOP \( ", _ALL),
+    Form("FETCH FIRST", r" FETCH (?:FIRST|NEXT) ", "mysql"),
+    Form("WITH TIES", r" WITH TIES ", "sqlite mysql duckdb"),
+    Form("==", r" == ", "postgres"),
+    Form("<=>", r" <=> ", "postgres duckdb"),
+    Form("ANY, ALL or SOME", r" (?:ANY|ALL|SOME) \( (?!SELECT|WITH) ?", "sqlite mysql"),
+    Form("ANY of a string", r" (?:ANY|ALL|SOME) \( '", "duckdb"),
+    Form("LIKE ANY", r" I?LIKE (?:ANY|ALL|SOME) ", _ALL),
+    Form("IS DISTINCT FROM", r" IS (?:NOT )?DISTINCT FROM ", "mysql"),
+    Form("IS UNKNOWN", r" IS (?:NOT )?UNKNOWN ", "sqlite"),
+    Form("IN without parentheses", r" IN \[", "sqlite postgres mysql"),
+    Form("FILTER without WHERE", r" FILTER \( (?!WHERE)", "sqlite postgres mysql"),
+    Form("a comparison written as a function",
+         r" (?:SELECT|,|\(|AND|OR|WHERE|NOT) (?:GLOB|I?LIKE|REGEXP|RLIKE) \(", "postgres mysql duckdb"),
+    Form("ONLY in front of a table", r" (?:FROM|JOIN) ONLY [\w\"]", "sqlite mysql duckdb"),
+    Form("NOTNULL", r" (?:NOTNULL|ISNULL) (?!\()", "mysql"),
+    Form("NOT NULL without IS", r"(?<! IS) NOT NULL ", "postgres mysql"),
+    Form("MINUS between queries", r" MINUS (?:ALL )?(?:\( )?SELECT ", "mysql duckdb"),
+    Form("BY NAME", r" (?:UNION|ALL|DISTINCT) BY NAME ", "sqlite postgres mysql"),
+    Form("APPLY", r" (?:CROSS|OUTER) APPLY ", _ALL),
+    Form("STRAIGHT_JOIN", r" STRAIGHT_JOIN ", "sqlite postgres duckdb"),
+    Form("FULL JOIN", r" FULL JOIN ", "mysql"),
+    Form("LATERAL", r" (?:,|JOIN) LATERAL \( ", "mysql"),
+    Form("WITH ROLLUP", r" WITH (?:ROLLUP|CUBE|TOTALS) ", "duckdb"),
+    Form("grouping sets", r" (?:ROLLUP|CUBE|GROUPING SETS) \(", "sqlite mysql"),
+    Form("GROUP BY ALL", r" GROUP BY ALL ", "postgres"),
+    Form("ORDER BY ALL", r" ORDER BY ALL ", "sqlite postgres mysql"),
+    Form("NULLS FIRST", r" NULLS (?:FIRST|LAST) ", "mysql"),
+    Form("IGNORE NULLS", r" (?:IGNORE|RESPECT) NULLS ", _ALL),
+    Form("FROM FIRST", r" FROM (?:FIRST|LAST) OVER ", _ALL),
+    Form("GROUPS", r" GROUPS (?:BETWEEN|UNBOUNDED|CURRENT|0) ", "mysql"),
+    Form("EXCLUDE", r" EXCLUDE (?:CURRENT|GROUP|TIES|NO) ", "mysql"),
+    Form("a star with columns left out",
+         r" \* (?:EXCLUDE|EXCEPT|REPLACE|RENAME|I?LIKE) (?:\(|')", "sqlite postgres mysql"),
+    Form("two strings in a row", r" ' ' ", "sqlite postgres duckdb"),
+    Form("COUNT()", r" COUNT \( \) ", "postgres mysql"),
+    Form("COUNT of a table", r" COUNT \( (?:DISTINCT )?\S+ \. \* \) ", "sqlite mysql"),
+    Form("COUNT(DISTINCT *)", r" COUNT \( DISTINCT \* ", _ALL),
+    Form("SELECT without columns", r" SELECT (?:FROM|WHERE) ", "sqlite mysql duckdb"),
+    Form("a literal of a type", r" (?:DATE|TIME|TIMESTAMP|TIMESTAMPTZ) '", "sqlite"),
+    Form("a literal of a type", r" DATETIME '", "sqlite postgres mysql"),
+    Form("INTERVAL", r" INTERVAL \(", "postgres"),
+    Form("INTERVAL", rf" INTERVAL ' (?!{_UNITS})", "mysql"),
+    Form("INTERVAL", r" INTERVAL ['0\-(]", "sqlite"),
+    Form("EXTRACT of this unit", rf" EXTRACT \( (?!{_UNITS})", "mysql"),
+    Form("AT TIME ZONE", r" AT TIME ZONE ", "sqlite mysql"),
+    Form("OVERLAPS", r" OVERLAPS ", "sqlite mysql duckdb"),
+    Form("REGEXP", r" (?:REGEXP|RLIKE) (?!\()", "sqlite postgres duckdb"),
+    Form("SIMILAR TO", r" SIMILAR TO ", "sqlite mysql"),
+    Form("GLOB", r" GLOB (?!\()", "postgres mysql"),
+    Form("MATCH", r"(?<! FROM)(?<! JOIN) (?:MATCH (?!\()|AGAINST )", _ALL),
+    Form("SOUNDS LIKE", r" SOUNDS LIKE ", "sqlite postgres duckdb"),
+    Form("BINARY", r"(?<! COLLATE) BINARY (?![()=,])", "sqlite postgres duckdb"),
+    Form("this operator", r" (?:XOR|DIV|MOD) [\w\"0]", "sqlite postgres duckdb"),
+    Form("this collation", r" COLLATE (?!NOCASE |BINARY |RTRIM )", "sqlite"),
+    Form("COLLATE", r" COLLATE ", "postgres mysql duckdb"),
+    Form("SYMMETRIC", r" BETWEEN (?:A?SYMMETRIC) ", "sqlite mysql duckdb"),
+    Form("the table DUAL", r" FROM DUAL ", "sqlite postgres duckdb"),
+    Form("MATERIALIZED", r" MATERIALIZED \(", "mysql"),
+    Form("a hint", r" (?:WITH \( [A-Z]|(?:NOT INDEXED|INDEXED BY|(?:USE|FORCE|IGNORE) INDEX) )", _ALL),
     Form("a name without AS",
-         r"(?<!SELECT)(?<!DISTINCT)(?<! AS)(?<! BY)(?<=[A-Z_\"]) (?:DAY|HOUR|MINUTE|MONTH|SECOND|YEAR|CHAR|FILTER|OVER|PRECISION) (?:,|FROM) ",
-         "", "postgres duckdb"),
-    Form("a share of rows", r" LIMIT 0 (?:%|PERCENT|BY) ", "", _ALL),
-    Form("VALUES ROW", r" VALUES ROW \(", "", "sqlite postgres duckdb"),
-    Form("JSON_OBJECT with these words", r" JSON_OBJECT \( \S+ (?::|VALUE|KEY) ", "", _ALL),
-    Form("JSON_OBJECT", r" JSON_OBJECT \(", "", "postgres"),
-    Form("a function of JSON with a string", r" JSONB?_(?:EACH|ARRAY_ELEMENTS)\w* \( '", "", "postgres"),
-    Form("FORMAT without a format", r" FORMAT \( (?!')", "", "postgres duckdb"),
-    Form("a part of a date that is no string", r" (?:DATE_?TRUNC|DATE_?PART|DATE_?DIFF) \( (?!')", "", "postgres duckdb"),
-    Form("a call of a string", r" ' \(", "", _ALL),
-    Form("WITHIN GROUP", r" WITHIN GROUP ", "", "sqlite mysql duckdb"),
-    Form("this word", r" (?:LOCALTIME|LOCALTIMESTAMP|CURRENT_(?:USER|ROLE|SCHEMA|CATALOG)|SESSION_USER|UTC_DATE) (?!\()",
-         "", "sqlite"),
-    Form("LIMIT of this", r" LIMIT (?:ALL|NULL) ", "", "sqlite mysql"),
-    Form("LIMIT of this", r" LIMIT (?!ALL |NULL |[0?] (?:OFFSET|,|\)|;|$|UNION|EXCEPT|INTERSECT|FOR))", "",
-         "postgres mysql duckdb"),
+         r"(?<!SELECT)(?<!DISTINCT)(?<! AS)(?<! BY)(?<=[A-Z_\"]) (?:DAY|HOUR|MINUTE|MONTH|SECOND|YEAR|CHAR|FILTER|OVER|PRECISION) (?:,|FROM) ", "postgres duckdb"),
+    Form("a share of rows", r" LIMIT 0 (?:%|PERCENT|BY) ", _ALL),
+    Form("VALUES ROW", r" VALUES ROW \(", "sqlite postgres duckdb"),
+    Form("JSON_OBJECT with these words", r" JSON_OBJECT \( \S+ (?::|VALUE|KEY) ", _ALL),
+    Form("JSON_OBJECT", r" JSON_OBJECT \(", "postgres"),
+    Form("a function of JSON with a string", r" JSONB?_(?:EACH|ARRAY_ELEMENTS)\w* \( '", "postgres"),
+    Form("FORMAT without a format", r" FORMAT \( (?!')", "postgres duckdb"),
+    Form("a part of a date that is no string", r" (?:DATE_?TRUNC|DATE_?PART|DATE_?DIFF) \( (?!')", "postgres duckdb"),
+    Form("a call of a string", r" ' \(", _ALL),
+    Form("WITHIN GROUP", r" WITHIN GROUP ", "sqlite mysql duckdb"),
+    Form("this word",
+         r" (?:LOCALTIME|LOCALTIMESTAMP|CURRENT_(?:USER|ROLE|SCHEMA|CATALOG)|SESSION_USER|UTC_DATE) (?!\()", "sqlite"),
+    Form("LIMIT of this", r" LIMIT (?:ALL|NULL) ", "sqlite mysql"),
+    Form("LIMIT of this",
+         r" LIMIT (?!ALL |NULL |[0?] (?:OFFSET|,|\)|;|$|UNION|EXCEPT|INTERSECT|FOR))", "postgres mysql duckdb"),
 )
 # fmt: on
 
@@ -205,29 +184,6 @@ _RESERVED: Final = {
 }  # fmt: skip
 
 
-def refusal(words: Sequence[Token], trees: Sequence[exp.Expr | None], dialect: str) -> str | None:
-    """Return which syntax of queries no version of a dialect's database takes, with its place."""
-    if dialect not in VERSIONS or not any(isinstance(tree, exp.Query) for tree in trees):
-        return None
-    if dialect == "sqlite" and (found := _numbered(words)) is not None:
-        word, after = found
-        what = f"the word {word.text}{after.text[:20]}"
-        return f"{database_of(dialect)} does not have {what}. Line {word.line}, column {word.col}."
-    written = _written(words)
-    for form, pattern in _forms(dialect, refused=True):
-        match = pattern.search(written)
-        if match and _is_in_query(words, place := _place(written, match.start())):
-            word = words[min(place, len(words) - 1)]
-            return f"{database_of(dialect)} does not have {form.what}. Line {word.line}, column {word.col}."
-    for tree in trees:
-        if isinstance(tree, exp.Query):
-            for node in tree.walk():
-                for what, shape in _shapes(node):
-                    if dialect in shape.refused.split():
-                        return f"{database_of(dialect)} does not have {what}."
-    return None
-
-
 def unknown(
     words: Sequence[Token], tree: exp.Expr, dialect: str, *, reserved: bool = True
 ) -> str | None:
@@ -237,7 +193,7 @@ def unknown(
     A name that the database keeps for itself counts if *reserved*: else it is thought in quotes.
     """
     written = _written(words)
-    what = next((f.what for f, p in _forms(dialect, refused=False) if p.search(written)), None)
+    what = next((f.what for f, p in _forms(dialect) if p.search(written)), None)
     return (
         _function(words, tree, dialect)
         or (what and f"{database_of(dialect)} may not have {what}")
@@ -269,8 +225,8 @@ def versions(words: Sequence[Token], tree: exp.Expr, dialect: str) -> set[str]:
 
 
 @cache
-def _forms(dialect: str, *, refused: bool) -> list[tuple[Form, re.Pattern[str]]]:
-    chosen = [f for f in FORMS if dialect in (f.refused if refused else f.lacked).split()]
+def _forms(dialect: str) -> list[tuple[Form, re.Pattern[str]]]:
+    chosen = [f for f in FORMS if dialect in f.lacked.split()]
     return [(form, re.compile(form.pattern)) for form in chosen]
 
 
@@ -286,20 +242,6 @@ def _written(words: Sequence[Token]) -> str:
     """Return the words in upper case; strings, numbers and names in quotes as one sign each."""
     texts = (_TEXTS.get(w.token_type) or " ".join(w.text.upper().split()) for w in words)
     return f" {' '.join(texts)} "
-
-
-def _place(written: str, start: int) -> int:
-    return written[: start + 1].count(" ") - 1
-
-
-def _is_in_query(words: Sequence[Token], place: int) -> bool:
-    """Say whether the statement around a place begins as a query does."""
-    first = 0
-    for i, word in enumerate(words[:place]):
-        if word.token_type == TokenType.SEMICOLON:
-            first = i + 1
-    kinds = (TokenType.SELECT, TokenType.WITH, TokenType.FROM, TokenType.L_PAREN)
-    return words[min(first, len(words) - 1)].token_type in kinds
 
 
 # Functions.
@@ -400,17 +342,6 @@ def _meet(word: Token, after: Token) -> bool:
     )
 
 
-def _numbered(words: Sequence[Token]) -> tuple[Token, Token] | None:
-    """Return the parts of a word that begins with a number."""
-    for word, after in pairwise(words):
-        plain = after.token_type not in _TEXTS and not _SEPARATED.match(after.text)
-        if plain and _meet(word, after):
-            return word, after
-    return None
-
-
-_SEPARATED = re.compile(r"(?:_\d+)+\Z")
-"""Digits behind a separator, which SQLite has since 3.46."""
 _NUMBER = re.compile(r"(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?\Z")
 _WORD = re.compile(r"[\w$]")
 _LITERALS = (
@@ -445,9 +376,8 @@ class Shape:
 
     kind: type[exp.Expr] | tuple[type[exp.Expr], ...]
     what: str
-    refused: str = ""
+    lacked: str
     """As those of `Form`."""
-    lacked: str = ""
     test: Callable[[exp.Expr], object] = _any
     """On a node of the kind; a text that it returns says more."""
     since: str = ""
@@ -493,46 +423,39 @@ _NEITHER_OUTER: Final = {"NATURAL", "POSITIONAL"}
 
 # fmt: off
 SHAPES: Final = (
-    Shape(exp.Select, "QUALIFY", "sqlite postgres mysql", "", lambda n: n.args.get("qualify")),
-    Shape(exp.Select, "OFFSET without LIMIT", "sqlite mysql", "", lambda n: n.args.get("offset") and not n.args.get("limit")),
-    Shape(exp.Select, "DISTINCT ON", "sqlite mysql", "", lambda n: n.args.get("distinct") and n.args["distinct"].args.get("on")),
-    Shape(exp.Select, "the clause", "", _ALL, lambda n: _beyond(n, _SELECT_ARGS)),
-    Shape(exp.Table, "behind a table the part", "", _ALL, lambda n: _beyond(n, _TABLE_ARGS)),
-    Shape(exp.Join, "the join", "", "sqlite postgres mysql", lambda n: " ".join(sorted(_join_words(n) - _JOINS))),
-    Shape(exp.Join, "this JOIN", "", "duckdb", lambda n: _join_words(n) - _JOINS - _DUCKDB_JOINS),
-    Shape(exp.Join, "this JOIN", "", "duckdb", lambda n: "LEFT" in (words := _join_words(n)) and words & {"SEMI", "ANTI"}),
-    Shape(exp.Join, "an outer join without ON", "", "postgres mysql duckdb",
+    Shape(exp.Select, "OFFSET without LIMIT", "mysql", lambda n: n.args.get("offset") and not n.args.get("limit")),
+    Shape(exp.Select, "the clause", _ALL, lambda n: _beyond(n, _SELECT_ARGS)),
+    Shape(exp.Table, "behind a table the part", _ALL, lambda n: _beyond(n, _TABLE_ARGS)),
+    Shape(exp.Join, "the join", "sqlite postgres mysql", lambda n: " ".join(sorted(_join_words(n) - _JOINS))),
+    Shape(exp.Join, "this JOIN", "duckdb", lambda n: _join_words(n) - _JOINS - _DUCKDB_JOINS),
+    Shape(exp.Join, "this JOIN", "duckdb", lambda n: "LEFT" in (words := _join_words(n)) and words & {"SEMI", "ANTI"}),
+    Shape(exp.Join, "an outer join without ON", "postgres mysql duckdb",
           lambda n: _is_bare(n) and (words := _join_words(n)) & {"LEFT", "RIGHT", "FULL"} and not words & _NEITHER_OUTER),
-    Shape(exp.Join, "CROSS JOIN with ON", "", "postgres duckdb", lambda n: "CROSS" in _join_words(n) and not _is_bare(n)),
-    Shape(exp.SetOperation, "brackets around the parts of a UNION", "sqlite", "", _brackets_parts),
-    Shape(exp.SetOperation, "ORDER BY or LIMIT in front of a UNION", _ALL, "",
-          lambda n: isinstance(n.this, exp.Select) and (n.this.args.get("order") or n.this.args.get("limit"))),
-    Shape(exp.Subquery, "brackets around a query", "sqlite", "", lambda n: n.parent is None),
-    Shape(exp.Subquery, "a subquery in FROM without a name", "mysql", "",
-          lambda n: isinstance(n.parent, exp.From | exp.Join) and not n.alias and not isinstance(n.this, exp.Table),
-          "PostgreSQL 16"),
-    Shape(exp.TableAlias, "names of columns behind a table", "", "sqlite mysql",
+    Shape(exp.Join, "CROSS JOIN with ON", "postgres duckdb", lambda n: "CROSS" in _join_words(n) and not _is_bare(n)),
+    Shape(exp.Subquery, "a subquery in FROM without a name", "",
+          lambda n: isinstance(n.parent, exp.From | exp.Join) and not n.alias and not isinstance(n.this, exp.Table), "PostgreSQL 16"),
+    Shape(exp.TableAlias, "names of columns behind a table", "sqlite mysql",
           lambda n: n.args.get("columns") and not isinstance(n.parent, exp.CTE)),
-    Shape(exp.TableAlias, "names of columns behind a table", "sqlite", "",
-          lambda n: n.args.get("columns") and isinstance(n.parent, exp.Subquery) and isinstance(n.parent.this, exp.Query)),
-    Shape(exp.Window, "DISTINCT in a window function", "", "sqlite postgres mysql",
+    Shape(exp.Window, "DISTINCT in a window function", "sqlite postgres mysql",
           lambda n: isinstance(n.this, exp.AggFunc) and isinstance(n.this.this, exp.Distinct)),
-    Shape(exp.Window, "GROUP_CONCAT as a window function", "", "mysql", lambda n: isinstance(n.this, exp.GroupConcat)),
-    Shape(exp.Filter, "FILTER", "mysql"),
-    Shape(exp.ILike, "ILIKE", "sqlite mysql"),
-    Shape(exp.Is, "IS with this", "", "postgres mysql duckdb", lambda n: not isinstance(n.expression, exp.Null | exp.Boolean)),
-    Shape(exp.In, "IN without brackets", "", "postgres mysql duckdb", lambda n: n.args.get("field")),
-    Shape(exp.Distinct, "DISTINCT of a row", "", "sqlite mysql", lambda n: any(isinstance(part, exp.Tuple) for part in n.expressions)),
-    Shape(exp.Order, "ORDER BY in a function", "", "mysql", lambda n: isinstance(n.parent, exp.Func) and not isinstance(n.parent, exp.GroupConcat)),
-    Shape(exp.Lambda, "a function without a name", "", _ALL),
-    Shape(exp.CTE, "recursion without RECURSIVE", "", "postgres mysql duckdb", _names_itself),
-    Shape((exp.Array, exp.Struct, exp.Bracket), "arrays and structs", "", "sqlite mysql"),
-    Shape(exp.Struct, "structs in braces", "", "postgres"),
-    Shape(exp.Limit, "LIMIT of this", "", _ALL, lambda n: isinstance(n.expression, exp.Literal) and not n.expression.name.isdecimal()),
-    Shape(exp.Values, "VALUES in FROM", "", "mysql"),
-    Shape(_WINDOWS, "a window function without OVER", "", _ALL,
+    Shape(exp.Window, "GROUP_CONCAT as a window function", "mysql", lambda n: isinstance(n.this, exp.GroupConcat)),
+    Shape(exp.Is, "IS with this", "postgres mysql duckdb",
+          lambda n: not isinstance(n.expression, exp.Null | exp.Boolean)),
+    Shape(exp.In, "IN without brackets", "postgres mysql duckdb", lambda n: n.args.get("field")),
+    Shape(exp.Distinct, "DISTINCT of a row", "sqlite mysql",
+          lambda n: any(isinstance(part, exp.Tuple) for part in n.expressions)),
+    Shape(exp.Order, "ORDER BY in a function", "mysql",
+          lambda n: isinstance(n.parent, exp.Func) and not isinstance(n.parent, exp.GroupConcat)),
+    Shape(exp.Lambda, "a function without a name", _ALL),
+    Shape(exp.CTE, "recursion without RECURSIVE", "postgres mysql duckdb", _names_itself),
+    Shape((exp.Array, exp.Struct, exp.Bracket), "arrays and structs", "sqlite mysql"),
+    Shape(exp.Struct, "structs in braces", "postgres"),
+    Shape(exp.Limit, "LIMIT of this", _ALL,
+          lambda n: isinstance(n.expression, exp.Literal) and not n.expression.name.isdecimal()),
+    Shape(exp.Values, "VALUES in FROM", "mysql"),
+    Shape(_WINDOWS, "a window function without OVER", _ALL,
           lambda n: not isinstance(n.parent, exp.Window | exp.IgnoreNulls | exp.RespectNulls | exp.Filter)),
-    *(Shape(kind, kind.key.upper(), "", _ALL) for kind in _UNLISTED),
+    *(Shape(kind, kind.key.upper(), _ALL) for kind in _UNLISTED),
 )
 # fmt: on
 

@@ -271,7 +271,8 @@ class ExpressionReader:
             around = node.parent_select and node.parent_select.find_ancestor(
                 *ROW_CLAUSES, exp.Select
             )
-            error = RefusedError if isinstance(around, ROW_CLAUSES) else UnreadError
+            is_refused = isinstance(around, ROW_CLAUSES) and self._dialect != "mysql"
+            error = RefusedError if is_refused else UnreadError
             raise error("an aggregate of an outer query")
         if has_aggregate(operand) and not isinstance(node.parent, exp.Window):
             raise InvalidError("an aggregate of another aggregate")

@@ -48,7 +48,7 @@ from scorekit._sql.meaning.tree import (
 )
 from scorekit._sql.meaning.unsettled import bare_columns
 from scorekit._sql.schema.tables import SqlSchema
-from scorekit._sql.text.parsing import is_long, parse
+from scorekit._sql.text.parsing import is_long, parse, refused_by_all
 from scorekit.errors import SqlError
 
 
@@ -92,32 +92,29 @@ def faults_of(
 
 def not_run(sql: str, dialect: str | None, schema: SqlSchema | None) -> str | None:
     """Return why a text is no query that its database runs, or each of those that it may be of."""
-    found: list[str] = []
-    if is_long(sql) or (dialect is None and _is_foreign(sql)):
+    if is_long(sql):
         return None
+    if dialect is None and (why := refused_by_all(sql)) is not None:
+        return why
+    found: list[str] = []
+    is_read = False
     for name in VERSIONS if dialect is None else (dialect,):
         try:
             trees = parse(sql, name).statements
         except SqlError as error:
-            if name not in VERSIONS:
+            if name not in VERSIONS or error.kind != "parse":
                 return None  # its grammar is not known well enough
             found.append(str(error))
+            is_read = is_read or dialect is not None
             continue
         queries = [tree for tree in trees if isinstance(tree, exp.Query)]
         faults = (misfit(tree, name, schema, sure=True) for tree in queries)
         fault = next(filter(None, faults), None)
         if fault is None:
             return None
+        is_read = True
         found.append(f"{database_of(name)} refuses it: {fault}")
-    return found[0]
-
-
-def _is_foreign(sql: str) -> bool:
-    """Say whether a text is that of a dialect that is none of the four."""
-    try:
-        return parse(sql, None).dialect not in ("", *VERSIONS)
-    except SqlError:
-        return False
+    return found[0] if is_read else None  # what none of them reads may be of another database
 
 
 def drops_texts(

@@ -27,7 +27,9 @@ from scorekit._sql.text.parsing import (
     RETRIED_CHARS,
     is_explain,
     is_long,
+    is_taken_by_all,
     parse,
+    refused_by_all,
 )
 from scorekit.errors import SqlError
 
@@ -132,6 +134,11 @@ def read_texts(texts: tuple[str, str], schema: SqlSchema | None, dialect: str | 
             reads it otherwise, or none takes both.
     """
     check_short(texts)
+    if dialect is not None and dialect not in VERSIONS:
+        for text, which in zip(texts, ORDINALS, strict=True):
+            why = refused_by_all(text)
+            if why is not None:
+                raise UnfaithfulError(f"in the {which} query, {why}")
     if dialect is not None:
         pair = read_pair(texts, dialect)
         notes = fold_names(pair, schema, dialect)
@@ -197,7 +204,7 @@ def _read_everywhere(texts: tuple[str, str], schema: SqlSchema | None) -> Texts:
 
 def _read_alike(texts: tuple[str, str], schema: SqlSchema | None) -> Texts | None:
     """Read two queries once for all databases; None where they may differ in anything."""
-    if not all(map(is_alike, texts)):
+    if not all(map(is_alike, texts)) or not all(map(is_taken_by_all, texts)):
         return None
     try:
         pair = read_pair(texts, _PLAIN)

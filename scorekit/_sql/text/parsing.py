@@ -19,8 +19,8 @@ from sqlglot.errors import ParseError, SqlglotError
 from sqlglot.expressions.dml import DML
 
 from scorekit._core.checks import check_text
-from scorekit._sql.databases.dialects import refusal
-from scorekit._sql.databases.functions import VERSIONS
+from scorekit._sql.databases.functions import VERSIONS, database_of
+from scorekit._sql.text.gate import Verdict, refused_everywhere, sqlite_fault, verdict
 from scorekit._sql.text.nesting import MAX_NESTING, nesting
 from scorekit.errors import SqlError, refuse
 
@@ -45,7 +45,16 @@ MAX_CHARS: Final = 200_000
 MAX_WORDS: Final = 2_000
 """Words of the longest query whose meaning is looked into: each costs about 50 us in a dialect."""
 
-RETRIES: Final = ("tsql", "mysql", "bigquery", "hive", "clickhouse", "duckdb", "snowflake")
+RETRIES: Final = (
+    "tsql",
+    "mysql",
+    "bigquery",
+    "hive",
+    "clickhouse",
+    "duckdb",
+    "snowflake",
+    "oracle",
+)
 """Dialects tried in turn on what the default one cannot parse, where none was named."""
 
 RETRIED_CHARS: Final = 20_000
@@ -154,23 +163,66 @@ def _parsed(text: str, named: str | None) -> _Parsed:
     try:
         script = _parse_as(prepared, named or "")
     except SqlError as error:
-        kind, message = error.kind, error.message
-    else:
-        refused = None
-        if named in VERSIONS:
-            refused = refusal(script.words, script.statements, named)
-        return script if refused is None else ("parse", refused)
-    if named in _NO_SEMICOLONS and kind == "parse":
+        return _read_otherwise(prepared, named, error)
+    refused = ""
+    if named in VERSIONS and any(isinstance(tree, exp.Query) for tree in script.statements):
+        refused = verdict(prepared, named, script.words).refused
+        if not refused and named == "sqlite":
+            refused = sqlite_fault(script.statements) or ""
+    return ("parse", refused) if refused else script
+
+
+def _read_otherwise(  # noqa: PLR0911 - one a way
+    prepared: str, named: str | None, error: SqlError
+) -> _Parsed:
+    """Return what becomes of a text that the parser of its dialect refuses."""
+    kind, message = error.kind, error.message
+    if kind == "parse" and named in VERSIONS:
+        found = verdict(prepared, named)
+        if found.refused:
+            return kind, found.refused
+        if found.whole or _fails_before(message, found):
+            return UNREAD, f"{database_of(named)} may take what the parser does not: {message}"
+    if kind == "parse" and named in _NO_SEMICOLONS:
         script = _Pieces(_dialect(named), named).script(prepared)
         if not script.unread and all(isinstance(t, exp.Query) for t in script.statements):
             return script._replace(words=_words(prepared, _dialect(named)))
-    if named is None and kind == "parse" and not _ANY_STATEMENT.search(prepared):
+    if named is not None or kind not in ("parse", "unsupported"):
+        return kind, message
+    if kind == "parse" and not _ANY_STATEMENT.search(prepared):
         return "not_sql", message
-    if named is None and kind in ("parse", "unsupported") and len(text) <= RETRIED_CHARS:
-        for other in _retries(text):
-            with suppress(SqlError):
-                return _parse_as(prepared, other)
+    for other in _retries(prepared) if len(prepared) <= RETRIED_CHARS else ():
+        with suppress(SqlError):
+            return _parse_as(prepared, other)
+    if kind == "parse" and any(_may_take(prepared, one) for one in VERSIONS):
+        kind = UNREAD
     return kind, message
+
+
+def _may_take(prepared: str, dialect: str) -> bool:
+    """Say whether a database takes the syntax of what no parser reads."""
+    return verdict(prepared, dialect).whole
+
+
+UNREAD: Final = "unread"
+"""The kind of an error of the parser on a text that its database may take."""
+
+UNREADABLE: Final = frozenset({UNREAD, "too_deep", "too_long"})
+"""Kinds of errors that are limits of ours, and no fault of a text."""
+
+
+def _fails_before(message: str, found: Verdict) -> bool:
+    """
+    Say whether the parser fails in front of what the reader of the grammar does not know.
+
+    Up to there the database takes the text for sure.  Behind it the parser knows more.
+    """
+    place = _PLACE.search(message)
+    return (
+        found.doubt is not None
+        and place is not None
+        and (int(place[1]), int(place[2])) < found.doubt
+    )
 
 
 _NO_SEMICOLONS = ("tsql", "fabric")
@@ -201,8 +253,12 @@ def read(sql: str, dialect: str | None) -> Script:
             return script
         dialect = script.dialect
     except SqlError as caught:
-        if caught.kind not in ("parse", "unsupported", "not_sql"):
+        if caught.kind not in ("parse", UNREAD, "unsupported", "not_sql"):
             raise
+        if caught.kind == "parse" and dialect in VERSIONS:
+            named = check_dialect(dialect) or ""
+            if verdict(_prepared(sql, named), named).refused:
+                raise
         error = caught
     text = _prepared(sql, dialect)
     tried = (dialect,) if dialect is not None else ("", *_retries(text)[:1])
@@ -363,14 +419,14 @@ def is_long(sql: str) -> bool:
 _WORD = re.compile(r"'[^']*'|\"[^\"]*\"|--[^\n]*|/\*.*?\*/|\w+|[^\s\w]", re.DOTALL)
 
 
-def refusal_of(sql: str, dialect: str) -> str | None:
-    """Return what of a text no version of a dialect's database takes, None if nothing is known."""
-    prepared = _prepared(sql, dialect)
-    try:
-        script = _parse_as(prepared, dialect)
-    except SqlError:
-        return None
-    return refusal(script.words, script.statements, dialect)
+def refused_by_all(sql: str) -> str | None:
+    """Return why no database takes a text, whichever it is of; None where one may."""
+    return refused_everywhere(_prepared(sql, None))
+
+
+def is_taken_by_all(sql: str) -> bool:
+    """Say whether each of the databases that are described takes the whole syntax of a text."""
+    return all(_may_take(sql, dialect) for dialect in VERSIONS)
 
 
 def n_queries(sql: str, dialect: str | None) -> int:
