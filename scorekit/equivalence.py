@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any, Final, Literal, TypeVar, Unpack
 
@@ -35,7 +35,7 @@ from scorekit._sql.refute.reading import (
 )
 from scorekit._sql.refute.search import Difference, NoDifference, refute
 from scorekit._sql.schema.tables import Schema, SqlSchema, read_schema
-from scorekit._sql.text.parsing import check_dialect, is_long
+from scorekit._sql.text.parsing import check_dialect, is_long, text_around
 from scorekit.errors import InputError, one_line, refuse
 from scorekit.records import Record, listing
 from scorekit.results import OptionFields, Rule, SqlOptions, result_accuracy, takes_options
@@ -342,6 +342,7 @@ def sql_equivalence(
     unread = known.unread if known is not None else ()
     if isinstance(schema, str) and (known is None or not known.given):
         unread = (*unread, NO_TABLE)
+    unread = (*unread, *_left_out(texts, named))
     question = Question(
         schema=known,
         dialect=named,
@@ -385,7 +386,7 @@ class _Search:
             return SqlEquivalence(verdict="unknown", reason=TOO_DEEP)
         unread, pair = (*unread, *read.assumptions), read.neutral
         if pair.first == pair.second:
-            return _identical(read.refusals)
+            return _identical(read.refusals, tuple(_left_out(self.texts, named)))
         proof: Proof | Within | Unproved = Unproved(exhausted=False)
         if not (refused or read.refusals):
             prove = partial(search, pair.first, pair.second, self.question, readings=read.readings)
@@ -474,11 +475,14 @@ class _Search:
         return type(self.within(1.0, again)) is not type(proof)
 
 
-def _identical(refusals: tuple[str, ...]) -> SqlEquivalence:
+def _identical(refusals: tuple[str, ...], left_out: tuple[str, ...]) -> SqlEquivalence:
     if refusals:
         return SqlEquivalence(verdict="unknown", reason=one_line(refusals[0]))
     return SqlEquivalence(
-        verdict="proved", reason="the queries are identical", proof=("identical text",)
+        verdict="proved",
+        reason="the queries are identical",
+        proof=("identical text",),
+        assumptions=left_out,
     )
 
 
@@ -497,6 +501,14 @@ def _unknown(
         engine=engine,
         raises=("a", "b")[found.query] if isinstance(found, Raised) else None,
     )
+
+
+def _left_out(texts: tuple[str, str], dialect: str | None) -> Iterator[str]:
+    """Yield what stands around the SQL of each text and is not read."""
+    for text, which in zip(texts, ORDINALS, strict=True):
+        around = text_around(text, dialect)
+        if around:
+            yield f"of the {which} text this is left out: {one_line(around, _CELL_SHOWN)}"
 
 
 def check_engine(engine: Engine | None) -> Engine | None:

@@ -1891,6 +1891,16 @@ _SPECIAL = (
 )
 
 
+SQL_WORDS: Final = (
+    STATEMENTS.union(*(one.kept for one in _GRAMMARS.values()))
+    | _VALUES
+    | _set(
+        "BY NULLS PARTITION ROWS RANGE GROUPS OVER FILTER ASC DESC RECURSIVE ESCAPE BETWEEN EXISTS"
+    )
+) - {"SHOW", "EXPLAIN"}
+"""Words with which a part of a statement may begin."""
+
+
 def read_grammar(tokens: Sequence[Token], dialect: str) -> Reading:
     """Read a text of PostgreSQL, MySQL or DuckDB, given its tokens."""
     reader = _Reader(words_of(tokens), dialect)

@@ -21,6 +21,7 @@ from sqlglot.expressions.dml import DML
 from scorekit._core.checks import check_text
 from scorekit._sql.databases.functions import VERSIONS, database_of
 from scorekit._sql.text.gate import Verdict, refused_everywhere, sqlite_fault, verdict
+from scorekit._sql.text.grammar import SQL_WORDS
 from scorekit._sql.text.nesting import MAX_NESTING, nesting
 from scorekit.errors import SqlError, refuse
 
@@ -37,6 +38,8 @@ class Script(NamedTuple):
     """Statements that could not be read, each on one line."""
     words: Sequence[Token] = ()
     """The words of the text."""
+    text: str = ""
+    """The text that was read: without fences, thoughts and prose around it."""
 
 
 MAX_CHARS: Final = 200_000
@@ -160,6 +163,16 @@ def parsed_once() -> Generator[None]:
 
 def _parsed(text: str, named: str | None) -> _Parsed:
     prepared = _prepared(text, named)
+    found = _parsed_as_it_is(prepared, named)
+    if not isinstance(found, Script) and found[0] in ("parse", "not_sql"):
+        plain = without_prose(prepared)
+        again = found if plain == prepared else _parsed_as_it_is(plain, named)
+        if isinstance(again, Script):
+            return again._replace(text=plain)
+    return found._replace(text=prepared) if isinstance(found, Script) else found
+
+
+def _parsed_as_it_is(prepared: str, named: str | None) -> _Parsed:
     try:
         script = _parse_as(prepared, named or "")
     except SqlError as error:
@@ -421,7 +434,23 @@ _WORD = re.compile(r"'[^']*'|\"[^\"]*\"|--[^\n]*|/\*.*?\*/|\w+|[^\s\w]", re.DOTA
 
 def refused_by_all(sql: str) -> str | None:
     """Return why no database takes a text, whichever it is of; None where one may."""
-    return refused_everywhere(_prepared(sql, None))
+    try:
+        text = parse(sql).text
+    except SqlError:
+        text = _prepared(sql, None)
+    return refused_everywhere(text)
+
+
+def text_around(sql: str, dialect: str | None) -> str:
+    """Return what stands around the SQL of a text and is left out; nothing for fences."""
+    try:
+        taken = parse(sql, dialect).text
+    except SqlError:
+        return ""
+    before, found, after = _unfenced(sql).partition(taken)
+    inside = f"{before} {after}" if found else ""
+    outer = sql.replace(_unfenced(sql), " ") if _THOUGHT.search(sql) else ""
+    return " ".join(f"{outer} {inside}".replace("`", " ").split())
 
 
 def is_taken_by_all(sql: str) -> bool:
@@ -506,12 +535,52 @@ _TICKED: Final = re.compile(r"(?s)'[^']*'|\"[^\"]*\"|--[^\n]*|/\*.*?\*/|`([^`\"]
 """Names in backticks, which DuckDB takes too, and what may hold one that is none."""
 
 
+_THOUGHTS: Final = r"(?:think(?:ing)?|thoughts?|reasoning|reflection|scratchpad|analysis)"
+_THOUGHT = re.compile(rf"(?is)\A\s*(?:<{_THOUGHTS}>)?.*?</{_THOUGHTS}>")
+"""What a model writes before its answer; the tag that opens it may stand in the prompt."""
+
+
 def _unfenced(text: str) -> str:
     text = text.lstrip("\ufeff")
+    if "</" in text:
+        text = _THOUGHT.sub("", text)
     if "```" in text:
-        blocks = (_fenced_sql(block) for block in _FENCE.split(text)[1::2])
+        parts = _FENCE.split(text)
+        if len(parts) == _ONE_FENCE and _begins(parts[0]) and not _begins(parts[1]):
+            return parts[0].strip()  # the prompt opened the fence
+        blocks = (_fenced_sql(block) for block in parts[1::2])
         text = "\n;\n".join(filter(None, blocks)) or text
     return text.strip()
+
+
+_ONE_FENCE: Final = 2
+"""Parts of a text that one fence makes."""
+_BEGINS = re.compile(rf"(?is)\A(?:\s|--[^\n]*\n|/\*.*?\*/|\()*{_STATEMENT}")
+
+
+def _begins(text: str) -> bool:
+    """Say whether a text begins as a statement."""
+    return _BEGINS.match(text) is not None
+
+
+_BLANK = re.compile(r"\n[ \t\r]*\n\s*")
+_FIRST_WORDS = re.compile(r"\A[^\W\d_][\w']*[,:.!?]?(?:\s|\Z)")
+
+
+def without_prose(text: str) -> str:
+    """Leave out paragraphs before and behind the SQL that begin with no word of SQL."""
+    parts = _BLANK.split(text)
+    first, end = 0, len(parts)
+    while first < end and _is_prose(parts[first]):
+        first += 1
+    while end > first and _is_prose(parts[end - 1]):
+        end -= 1
+    return "\n\n".join(parts[first:end]) if first < end else text
+
+
+def _is_prose(paragraph: str) -> bool:
+    word = _FIRST_WORDS.match(paragraph)
+    return word is not None and word[0].strip(",:.!? \r\n\t").upper() not in SQL_WORDS
 
 
 def _fenced_sql(block: str) -> str:

@@ -222,3 +222,35 @@ def test_the_message_names_the_word_and_its_place() -> None:
     with pytest.raises(SqlError) as caught:
         parse("SELECT id\nFROM r WHERE WHERE d = 1", "mysql")
     assert caught.value.message == "MySQL refuses it at 'WHERE'. Line 2, column 18."
+
+
+ANSWERS = [
+    f"{PLAIN};\n```",
+    f"<think>SELECT is <b>needed</b>; so\n\nSELECT 1</think>\n{PLAIN}",
+    f"we want all rows\n</think>\n\n```sql\n{PLAIN}\n```",
+    f"Here is the query:\n\n{PLAIN};\n\nIt returns all rows; r has no others.",
+    f"{PLAIN};\n\nDone.",
+    "With this one it works:\n```sql\nSELECT id, d\n\nFROM r\n```\nHope it helps!",
+]
+
+
+@pytest.mark.parametrize("dialect", [*DIALECTS.values(), None])
+def test_what_a_model_writes_around_its_sql_is_left_out(dialect: str | None) -> None:
+    """And the result says what; a fence alone is nothing to say."""
+    for text in ANSWERS:
+        result = query_correctness(text, PLAIN, schema=SCHEMA, dialect=dialect)
+        assert (result.score, result.method) == (1.0, "proved"), text
+        assert result.equivalence is not None
+        said = any("is left out" in one for one in result.equivalence.assumptions)
+        assert said == (text not in (ANSWERS[0], ANSWERS[5])), text
+
+
+@pytest.mark.parametrize("text", [
+    f"{PLAIN}; done", f"Here is the query: {PLAIN}", f"{PLAIN};\nDone.",
+    f"{PLAIN}\n\nWHERE WHERE d = 1", f"{PLAIN}; done\n```",
+])  # fmt: skip
+def test_a_word_on_a_line_of_sql_is_part_of_the_text(text: str) -> None:
+    """Somebody who sends it to the database gets an error."""
+    for dialect in DIALECTS.values():
+        error = query_correctness(text, PLAIN, schema=SCHEMA, dialect=dialect).error
+        assert failure(error) == "output: parse", dialect
