@@ -83,9 +83,8 @@ def _is_number(text: str) -> bool:
 
 def _end(test: _Test, tag: str, kind: str, message: str) -> None:
     """Set how a test ended: an expected failure failed, and a test that was skipped is unknown."""
-    if (tag == "failure" and "[XPASS(strict)]" not in message) or (
-        tag == "skipped" and kind == "pytest.xfail"
-    ):
+    is_xfail = kind == "pytest.xfail" and not message.startswith("[NOTRUN]")
+    if (tag == "failure" and "[XPASS(strict)]" not in message) or (tag == "skipped" and is_xfail):
         test.score = 0.0
     elif tag == "skipped":
         test.score, test.unknown = None, "skipped"

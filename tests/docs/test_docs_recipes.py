@@ -146,35 +146,6 @@ def test_a_connection_ends_a_recipe(tmp_path: Path) -> None:
     assert run.stderr.startswith("socket.getaddrinfo")
 
 
-SUITE = """
-import os, pytest
-
-@pytest.mark.parametrize("attempt", range(4))
-@pytest.mark.parametrize("case", "abcdefgh")
-def test_case(case, attempt, record_property):
-    record_property("case", case)
-    assert attempt < int(os.environ["PASSED"])
-"""
-
-
-def test_a_suite_fails_for_what_it_lost_alone(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """That tests fail is an outcome, in the baseline and after it."""
-    text = (RECIPES / "pytest_suite.py").read_text(encoding="utf-8")
-    (tmp_path / "conftest.py").write_text(text, encoding="utf-8")
-    (tmp_path / "test_suite.py").write_text(SUITE, encoding="utf-8")
-    command = ("-m", "pytest", "-q", "-p", "no:cacheprovider", "test_suite.py")
-    printed = ""
-    for passed, option, code in (("3", "--store-baseline", 0), ("3", "", 0), ("1", "", 1)):
-        monkeypatch.setenv("PASSED", passed)
-        run = _run(*command, *filter(None, [option]), folder=tmp_path)
-        assert run.returncode == code, run.stdout + run.stderr
-        printed = run.stdout
-        assert f"{8 * (4 - int(passed))} failed, {8 * int(passed)} passed" in printed
-    assert "regressed: pass@1 -0.500" in printed
-
-
 def test_the_gate_opens_and_closes(tmp_path: Path) -> None:
     """Without a baseline it fails and stores none; an equal run passes, a worse one fails."""
     text = (RECIPES / "regression_gate.py").read_text(encoding="utf-8")
