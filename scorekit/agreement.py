@@ -11,6 +11,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
+from scorekit._core.arrays import Floats
 from scorekit._core.checks import (
     check_choice,
     check_flag,
@@ -51,7 +52,6 @@ from scorekit.records import Record
 
 Weights = Literal["linear", "quadratic"]
 Scale = Literal["nominal", "ordinal", "interval"]
-Floats = NDArray[np.float64]
 
 FEW_LABELS = 25
 """Human labels, or groups of them, from which on a judge is used. Fewer do not show how far it is

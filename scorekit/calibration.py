@@ -13,6 +13,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
+from scorekit._core.arrays import Floats
 from scorekit._core.checks import (
     MAX_COUNT,
     check_bounded_count,
@@ -480,7 +481,6 @@ N_BINS = 10
 
 MAX_BINS = 1000
 
-Floats = NDArray[np.float64]
 Integers = NDArray[np.intp]
 
 

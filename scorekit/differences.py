@@ -8,13 +8,13 @@ from collections.abc import Hashable, Iterable
 import attrs
 import numpy as np
 
+from scorekit._core.arrays import Floats
 from scorekit._core.checks import check_bounded_count, check_number
 from scorekit._core.columns import check_clusters, check_score_column, paired_columns
 from scorekit._core.gaffke import sides_of
 from scorekit._core.roots import root
 from scorekit._core.sums import exact_mean
 from scorekit._sheet.values import counted, estimate, level_of
-from scorekit._stats.bounded import Floats
 from scorekit._stats.exact_tests import at_least, share_up_to
 from scorekit._stats.ranks import ROUNDING, midranks, satterthwaite, superiority
 from scorekit.intervals import (

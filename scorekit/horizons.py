@@ -10,6 +10,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
+from scorekit._core.arrays import Floats
 from scorekit._core.checks import check_number, check_same_length
 from scorekit._core.columns import (
     check_clusters,
@@ -54,8 +55,6 @@ FARTHEST = 1024.0
 
 SPLITS, ROUNDS = 33, 4
 """Horizons that are tried together, and how often between two of the last: to one in 10**6."""
-
-Floats = NDArray[np.float64]
 
 
 @attrs.frozen(kw_only=True, repr=False)

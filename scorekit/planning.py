@@ -9,8 +9,8 @@ from typing import Any, NamedTuple, NoReturn
 
 import attrs
 import numpy as np
-from numpy.typing import NDArray
 
+from scorekit._core.arrays import Floats
 from scorekit._core.attempts import CaseScores
 from scorekit._core.checks import (
     MAX_COUNT,
@@ -31,8 +31,6 @@ from scorekit._stats.power import least_tasks, power_of_flags, power_of_normal
 from scorekit.errors import refuse, shown
 from scorekit.intervals import normal_quantile, proportion_interval, t_quantile
 from scorekit.records import Cases, Record, Report
-
-Floats = NDArray[np.float64]
 
 Pilot = Report | Mapping[Any, float | Iterable[float]] | ScoreTable
 """A run of a pilot."""

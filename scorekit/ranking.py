@@ -12,6 +12,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
+from scorekit._core.arrays import Floats
 from scorekit._core.attempts import Attempts, CaseScores
 from scorekit._core.checks import (
     check_count,
@@ -28,7 +29,6 @@ from scorekit._core.mappings import FrozenMapping, is_mapping
 from scorekit._core.sums import exact_mean
 from scorekit._sheet.model import ROWS_AT_MOST, Estimate, Sheet, Table
 from scorekit._sheet.values import counted, estimate, level_of
-from scorekit._stats.bounded import Floats
 from scorekit._stats.exact import is_tuple
 from scorekit._stats.sides import SCORE, Side, read_mapping
 from scorekit.errors import InputError, one_line, refuse, shown

@@ -12,6 +12,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
+from scorekit._core.arrays import Counts, Floats
 from scorekit._core.attempts import Attempts, CaseScores
 from scorekit._core.checks import (
     check_choice,
@@ -61,9 +62,6 @@ from scorekit.records import (
 )
 from scorekit.sampling import PassAtK, check_k, or_unknown
 from scorekit.summary import check_quantiles, describe
-
-Counts: TypeAlias = NDArray[np.int64]
-Floats: TypeAlias = NDArray[np.float64]
 
 TOKENS = "input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens"
 """The counts of tokens of a sample."""

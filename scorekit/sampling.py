@@ -24,6 +24,7 @@ from typing import (
 import attrs
 import numpy as np
 
+from scorekit._core.arrays import Counts, Floats
 from scorekit._core.checks import (
     check_bounded_count,
     check_choice,
@@ -54,7 +55,6 @@ from scorekit._stats.attempts import (
     worth_of_enough,
     worth_over_shares,
 )
-from scorekit._stats.chances import Counts, Floats
 from scorekit._stats.extrapolation import Fit, beta_pass_at_k
 from scorekit._stats.passes import estimate_suite, estimate_task, refuse_stopped, score_each
 from scorekit._stats.suites import Insufficient, Suite, count_used, on_scale

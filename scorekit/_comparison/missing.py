@@ -8,9 +8,9 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from scorekit._comparison.plan import Plan
+from scorekit._core.arrays import Floats
 from scorekit._core.attempts import Attempts
 from scorekit._stats.betting import betting_interval
-from scorekit._stats.bounded import Floats
 from scorekit._stats.changes import Units, is_at_most
 from scorekit._stats.missing import missing_shares, padded, planned_attempts
 from scorekit._stats.sides import Paired, Sides

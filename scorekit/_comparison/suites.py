@@ -9,10 +9,10 @@ import numpy as np
 
 from scorekit._comparison.missing import Missing
 from scorekit._comparison.plan import Plan
+from scorekit._core.arrays import Floats
 from scorekit._core.sums import exact_mean
 from scorekit._sheet.values import counted
 from scorekit._stats.betting import betting_interval, boundary
-from scorekit._stats.bounded import Floats
 from scorekit._stats.changes import Change, Units, agreeing, is_at_most, mean_change, surplus
 from scorekit._stats.detectable import POWER, Detectable, broken_cases, cases_to_show, t_reach
 from scorekit._stats.repeats import Repeats, enough_repeats

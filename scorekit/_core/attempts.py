@@ -10,10 +10,9 @@ from typing import Any, TypeAlias, overload
 import numpy as np
 from numpy.typing import NDArray
 
+from scorekit._core.arrays import Counts, Floats
 from scorekit._core.sums import exact_means
 
-Counts: TypeAlias = NDArray[np.int64]
-Floats: TypeAlias = NDArray[np.float64]
 Places: TypeAlias = NDArray[np.intp]
 
 

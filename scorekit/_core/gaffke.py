@@ -16,10 +16,10 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from scorekit._core.arrays import Floats
 from scorekit._core.roots import root
 from scorekit._core.sums import distinct, exact_mean
 
-Floats: TypeAlias = NDArray[np.float64]
 Groups: TypeAlias = NDArray[np.intp]
 """The group of each value, numbered from 0."""
 

@@ -10,8 +10,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    Floats = NDArray[np.float64]
-    Counts = NDArray[np.int64]
+    from scorekit._core.arrays import Counts, Floats
+
 
 DIGITS = 53
 """Of a float."""

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import math
 from functools import lru_cache
-from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-Floats: TypeAlias = NDArray[np.float64]
+from scorekit._core.arrays import Floats
 
 RESAMPLES = 4000
 

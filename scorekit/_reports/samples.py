@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from itertools import chain, repeat
 from operator import attrgetter
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from scorekit._core.arrays import Counts, Floats
 from scorekit._core.checks import (
     check_items,
     check_records,
@@ -39,9 +40,6 @@ from scorekit.coding import (
     CodeSample,
 )
 from scorekit.errors import refuse
-
-Counts: TypeAlias = NDArray[np.int64]
-Floats: TypeAlias = NDArray[np.float64]
 
 
 class Samples(NamedTuple):

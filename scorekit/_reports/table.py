@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from operator import eq
-from typing import Any, ClassVar, Self, TypeAlias, TypeGuard, TypeVar, cast, overload
+from typing import Any, ClassVar, Self, TypeGuard, TypeVar, cast, overload
 
 import attrs
 import numpy as np
 from numpy.typing import NDArray
 
+from scorekit._core.arrays import Counts, Floats
 from scorekit._core.attempts import Attempts
 from scorekit._core.checks import (
     check_records,
@@ -26,9 +27,6 @@ from scorekit._stats.exact import is_tuple
 from scorekit.errors import InputError, refuse, shown
 from scorekit.records import build, listing
 from scorekit.sampling import PassAtK
-
-Counts: TypeAlias = NDArray[np.int64]
-Floats: TypeAlias = NDArray[np.float64]
 
 R = TypeVar("R")
 """The record of a case."""

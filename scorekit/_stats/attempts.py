@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from scorekit._stats.chances import Counts, Floats
+from scorekit._core.arrays import Counts, Floats
 from scorekit._stats.suites import PerTask
 from scorekit.intervals import normal_quantile, t_quantile, wilson
 

@@ -16,8 +16,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from scorekit._core.arrays import Floats
 from scorekit._core.roots import PRECISION, root
-from scorekit._stats.bounded import Floats
 
 SHARES: Floats = np.concatenate([0.25 ** np.arange(8.0, 3.0, -1.0), (np.arange(64) + 0.5) / 64])
 """Shares of the wealth that are bet side by side; the smallest find small effects in long runs."""

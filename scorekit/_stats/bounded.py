@@ -8,12 +8,12 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from scorekit._core.arrays import Floats
 from scorekit.intervals import clustered_stderr
 
 DECIMAL_NOISE = 1e-9
 """Two score changes closer than this are the same: 1.0 -> 0.95 is a drop of exactly 0.05."""
 
-Floats: TypeAlias = NDArray[np.float64]
 Groups: TypeAlias = NDArray[np.int64]
 """The group of each value, numbered from 0."""
 

@@ -17,13 +17,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-Counts: TypeAlias = NDArray[np.int64]
-Floats: TypeAlias = NDArray[np.float64]
+from scorekit._core.arrays import Counts, Floats
 
 EXACT_UP_TO = 256
 """Samples up to which one task is computed in integers: a few microseconds."""

@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from scorekit._core.arrays import Floats
 from scorekit._core.attempts import Attempts
-from scorekit._stats.bounded import Floats
 from scorekit._stats.changes import Units
 from scorekit.intervals import normal_quantile, t_quantile
 

@@ -8,7 +8,7 @@ from functools import cache
 
 import numpy as np
 
-from scorekit._stats.chances import Counts, Floats
+from scorekit._core.arrays import Counts, Floats
 
 _LOGITS = np.linspace(-25.0, 25.0, 101)
 """Where the correlation is looked for; beyond them lie, to ten digits, 0 and 1."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from scorekit._core.attempts import Attempts, Counts
-from scorekit._stats.bounded import Floats
+from scorekit._core.arrays import Counts, Floats
+from scorekit._core.attempts import Attempts
 
 A_TENTH = 0.1
 """Share of the cases that have the number of attempts which was planned, at least."""

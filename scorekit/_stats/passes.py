@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from scorekit._core.arrays import Counts, Floats
 from scorekit._stats import chances
-from scorekit._stats.chances import Counts, Floats
 from scorekit._stats.suites import (
     Estimate,
     Insufficient,

@@ -7,12 +7,11 @@ from collections.abc import Callable
 from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
+from scorekit._core.arrays import Floats
 from scorekit._core.roots import root
 from scorekit.intervals import Interval, interval_around, t_quantile
 
-Floats: TypeAlias = NDArray[np.float64]
 Expected: TypeAlias = Callable[[Floats], tuple[float, Floats]]
 """The disagreement that chance gives under the shares of a table, and its derivatives."""
 

@@ -13,8 +13,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from scorekit._core.arrays import Floats
 from scorekit._core.attempts import Attempts
-from scorekit._stats.bounded import DECIMAL_NOISE, Floats
+from scorekit._stats.bounded import DECIMAL_NOISE
 from scorekit._stats.exact_tests import fall_p_values
 
 FEWEST = 3

@@ -9,8 +9,8 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
+from scorekit._core.arrays import Counts, Floats
 from scorekit._core.gaffke import mean_ends
-from scorekit._stats.chances import Counts, Floats
 from scorekit.errors import InputError
 from scorekit.intervals import (
     Interval,
