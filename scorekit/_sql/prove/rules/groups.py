@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final
+from typing import Final, NamedTuple
 
 import attrs
 
@@ -19,6 +19,7 @@ from scorekit._sql.meaning.tree import (
     Scalar,
     Select,
     SetOperation,
+    Table,
     conjunction,
     conjuncts,
     found_in,
@@ -194,10 +195,44 @@ def merged_groups(select: Select, view: View) -> Node | None:
     return None
 
 
+class _Below(NamedTuple):
+    """What an aggregate of aggregates looks at."""
+
+    table: Derived
+    arms: list[Select]
+    """One SELECT with groups, or the arms of a set operation that keeps every row."""
+    kinds: list[str]
+    """Of each output: a key, the name of an aggregate, or neither."""
+    left: tuple[Column, ...]
+    """Keys in which the groups that share outer keys may differ."""
+    alone: bool
+    """Whether nothing else takes or repeats its rows."""
+
+
 def _merged(select: Select, table: Derived, view: View) -> Select | None:
     """Take the aggregates over one derived table from its rows, which other tables may join."""
-    # What is below: one SELECT with groups, or the arms of a set operation that keeps every row.
     others = [other for other in select.tables if other is not table]
+    below = _below(select, table, others, view)
+    if below is None:
+        return None
+    found: dict[Aggregate, Scalar] = {}
+    for agg in aggregates_in(select):
+        whole = _over_rows(agg, select, below, view)
+        if whole is None:
+            return None
+        if whole != agg:
+            found[agg] = whole
+    if not _looks_at_keys_alone(select, others, below, view):
+        return None
+    query: Query = _without_groups(below.arms[0], below.kinds)
+    if isinstance(below.table.query, SetOperation):
+        arms = tuple(_without_groups(arm, below.kinds) for arm in below.arms)
+        query = attrs.evolve(below.table.query, arms=arms)
+    return with_tables(of_groups(select, found), (*others, Derived(table.source, query)))
+
+
+def _below(select: Select, table: Derived, others: list[Table], view: View) -> _Below | None:
+    """Return what is below, None where its groups do not stand for their rows."""
     arms = [arm for arm in arms_of(table.query) if isinstance(arm, Select)]
     several = table.query if isinstance(table.query, SetOperation) else None
     if len(arms) != len(arms_of(table.query)):
@@ -205,8 +240,7 @@ def _merged(select: Select, table: Derived, view: View) -> Select | None:
     if not several:
         arms = [*map(_grouped, arms)]
         table = attrs.evolve(table, query=arms[0])
-    # Other tables and conditions may look at keys only, as is checked at the end: then they
-    # take and repeat whole groups.
+    # Other tables and conditions may look at keys only: they take and repeat whole groups.
     alone = not others and select.where == TRUE
     if several and (not alone or converted(several, view)):
         return None
@@ -215,64 +249,58 @@ def _merged(select: Select, table: Derived, view: View) -> Select | None:
             return None
         if arm.keys is None and select.keys is not None:
             return None
-    # Without keys an arm has a row even if there is none below it.
-    some_row = any(arm.keys is None for arm in arms)
     kinds = [_kind(outputs) for outputs in zip(*(arm.outputs for arm in arms), strict=True)]
     left = () if others or several else _own_keys(arms[0], table, select)
-    # Each aggregate, over the rows below: of a key its different values, if groups differ in no
-    # other key; of an aggregate the one that does the same to all rows at once.
-    found: dict[Aggregate, Scalar] = {}
-    for agg in aggregates_in(select):
-        this = agg.operand
-        if this is None and len(left) == 1 and view.never_null(left[0], (table,)):
-            this = left[0]
-        if not isinstance(this, Column) or this.source != table.source:
-            return None
-        place = int(this.name)
-        if kinds[place] == "key":
-            if not ignores_duplicates(agg):
-                if left != (this,):
-                    return None
-                found[agg] = attrs.evolve(agg, operand=this, distinct=True)
-            continue
-        name = None if agg.distinct else _THROUGH.get((agg.function, kinds[place]))
-        if name is None or not (alone or select.keys is not None):
-            return None
-        if name == "sum" and any(
-            view.kind(arm.outputs[place], arm.tables) == "real" for arm in arms
-        ):
-            return None  # sums of floats depend on their order
-        if name == "count" and select.keys is None and not some_row:
-            return None  # a sum of no counts is NULL
-        whole: Scalar = Aggregate(name, this)
-        # equivalent: a least value as a sum is only of another type
-        found[agg] = As("sum", whole) if agg.function == "sum" else whole
-    # All else may look at keys only, and must not tell the rows of a group apart.
+    return _Below(table, arms, kinds, left, alone)
+
+
+def _over_rows(agg: Aggregate, select: Select, below: _Below, view: View) -> Scalar | None:
+    """Return an aggregate of groups as one of the rows in them."""
+    this = agg.operand
+    if this is None and len(below.left) == 1 and view.never_null(below.left[0], (below.table,)):
+        this = below.left[0]
+    if not isinstance(this, Column) or this.source != below.table.source:
+        return None
+    place = int(this.name)
+    if below.kinds[place] == "key":
+        if ignores_duplicates(agg):
+            return agg
+        # Groups that differ in one key only are the different values of that.
+        return attrs.evolve(agg, operand=this, distinct=True) if below.left == (this,) else None
+    name = None if agg.distinct else _THROUGH.get((agg.function, below.kinds[place]))
+    if name is None or not (below.alone or select.keys is not None):
+        return None
+    if name == "sum" and any(
+        view.kind(arm.outputs[place], arm.tables) == "real" for arm in below.arms
+    ):
+        return None  # sums of floats depend on their order
+    # Without keys an arm has a row even if there is none below it.
+    some_row = any(arm.keys is None for arm in below.arms)
+    if name == "count" and select.keys is None and not some_row:
+        return None  # a sum of no counts is NULL
+    whole: Scalar = Aggregate(name, this)
+    # equivalent: a least value as a sum is only of another type
+    return As("sum", whole) if agg.function == "sum" else whole
+
+
+def _looks_at_keys_alone(select: Select, others: list[Table], below: _Below, view: View) -> bool:
+    """Say whether all but the aggregates looks at keys, and does not tell apart a group's rows."""
     aggregates: dict[Aggregate, Scalar] = dict.fromkeys(aggregates_in(select), NULL)
     rest = [with_aggregates(part, aggregates) for part in parts_of_groups(select)]
     seen = (*rest, *(select.keys or ()), select.where, *others)
-    columns = {c for part in seen for c in found_in(part, Column) if c.source == table.source}
-    if any(kinds[int(column.name)] != "key" for column in columns):
-        return None
-    alike = frozenset(column for column in columns if view.exact(column, (table,)))
-    if not all(respects_equality_of(part, columns, alike) for part in seen):
-        return None
-    # The same arms without groups: each puts out the operand where it put out an aggregate.
-    plain = [
-        attrs.evolve(
-            arm,
-            keys=None,
-            outputs=tuple(
-                operand_of(output) if kind != "key" else output
-                for output, kind in zip(arm.outputs, kinds, strict=True)
-            ),
-        )
-        for arm in arms
-    ]
-    query: Query = plain[0]
-    if isinstance(table.query, SetOperation):
-        query = attrs.evolve(table.query, arms=tuple(plain))
-    return with_tables(of_groups(select, found), (*others, Derived(table.source, query)))
+    own = (column for part in seen for column in found_in(part, Column))
+    columns = {column for column in own if column.source == below.table.source}
+    if any(below.kinds[int(column.name)] != "key" for column in columns):
+        return False
+    alike = frozenset(column for column in columns if view.exact(column, (below.table,)))
+    return all(respects_equality_of(part, columns, alike) for part in seen)
+
+
+def _without_groups(arm: Select, kinds: list[str]) -> Select:
+    """Return the rows of the groups: each puts out what its group put out, or aggregated."""
+    outputs = zip(arm.outputs, kinds, strict=True)
+    values = tuple(output if kind == "key" else operand_of(output) for output, kind in outputs)
+    return attrs.evolve(arm, keys=None, outputs=values)
 
 
 def _grouped(select: Select) -> Select:
