@@ -130,55 +130,32 @@ class SqlReport(Report):
 
     def _counts(self) -> list[str]:
         """Return how many cases there are and remarks on them, then why scores lack."""
-        lacking: dict[str, tuple[str, str]] = {}
-        kinds: Counter[str] = Counter()
-        for case in self.cases:
-            for name, result in case.metrics().items():
-                if failed(result):
-                    kind = f"{name}: {result.error.kind}"
-                    kinds[kind] += 1
-                    lacking.setdefault(kind, (case.case_id, result.error.message))
-        named = kinds.most_common(1)
+        kinds, lines = _lacking(self.cases)
         why = ", ".join(_top_kinds(kinds))
         whose = "" if self.model is None else f"model: {one_line(self.model)}, "
-        last = f"{whose}cases: {self.n_cases}, results not scored: {self.n_failed}"
-        last = f"{last} ({why})" if why else last
-        further = {
+        head = f"{whose}cases: {self.n_cases}, results not scored: {self.n_failed}"
+        head += f" ({why})" if why else ""
+        head += "".join(f"; {n} {what}" for what, n in self._remarks().items() if n)
+        if self.n_calls:
+            head += f"; {counted(self.n_calls, 'call', ' of the judge')}"
+            head += "" if self.cost_usd is None else f" for {self.cost_usd:.4g} USD"
+        said = Counter(said for case in self.cases for said in case.audit_notes)
+        audits = [f"audit of {n} references: {note}" for note, n in said.most_common(MAX_KINDS)]
+        return [head, *lines, *audits, *_repeated(self.cases)]
+
+    def _remarks(self) -> dict[str, int]:
+        """Return how many cases are odd in some way, by what is said of them."""
+        found = self.findings
+        kinds = ", ".join(f"{len(case_ids)} {kind}" for kind, case_ids in found.items())
+        return {
             "contested by a counterexample": self.n_contested,
             "refuted without the judge, which failed": sum(
                 is_unjudged(case.query_correctness) for case in self.cases
             ),
             "right by accident": self.n_right_by_accident,
             "with an ORDER BY that was not compared": sum(c.order_left_out for c in self.cases),
+            f"with findings in the reference ({kinds})": len({*chain(*found.values())}),
         }
-        if found := self.findings:
-            kinds_of = ", ".join(f"{len(ids)} {kind}" for kind, ids in found.items())
-            further[f"with findings in the reference ({kinds_of})"] = len(
-                {*chain(*found.values())}
-            )
-        last += "".join(f"; {n} {what}" for what, n in further.items() if n)
-        if self.n_calls:
-            last += f"; {counted(self.n_calls, 'call', ' of the judge')}"
-            last += "" if self.cost_usd is None else f" for {self.cost_usd:.4g} USD"
-        lines = [last]
-        if named:
-            case_id, message = lacking[named[0][0]]
-            lines.append(f"not scored, first {one_line(case_id, 60)}: {message}")
-            if kinds[f"query_correctness: {BAD_REFERENCE}"] >= MANY_REPEATED and not any(
-                case.is_broken for case in self.cases
-            ):
-                lines.append("no generated query is broken: are expected and generated swapped?")
-        said = Counter(said for case in self.cases for said in case.audit_notes)
-        lines += [f"audit of {n} references: {note}" for note, n in said.most_common(MAX_KINDS)]
-        expecting = [case for case in self.cases if case.accepted]
-        n_ids = len({case.case_id for case in expecting})
-        n = len({(case.accepted, case.input_digests.get("schema")) for case in expecting})
-        if n_ids - n >= max(MANY_REPEATED, REPEATED_SHARE * n_ids):
-            lines.append(
-                f"different expected queries: {n} for {n_ids} cases; give answers to one question "
-                "one case_id, or intervals are too narrow"
-            )
-        return lines
 
     def _decided(self) -> list[str]:
         """Return a line on what decided how many pairs, if any."""
@@ -516,6 +493,38 @@ class SqlReport(Report):
         """
         model = {} if self.model is None else {"model": self.model}
         return [model | _row(case) for case in self.cases]
+
+
+def _lacking(cases: tuple[SqlCaseScore, ...]) -> tuple[Counter[str], list[str]]:
+    """Count the results without a score by kind, and return lines on the most frequent one."""
+    first: dict[str, tuple[str, str]] = {}
+    kinds: Counter[str] = Counter()
+    for case in cases:
+        for name, result in case.metrics().items():
+            if failed(result):
+                kind = f"{name}: {result.error.kind}"
+                kinds[kind] += 1
+                first.setdefault(kind, (case.case_id, result.error.message))
+    if not kinds:
+        return kinds, []
+    case_id, message = first[kinds.most_common(1)[0][0]]
+    lines = [f"not scored, first {one_line(case_id, 60)}: {message}"]
+    if kinds[f"query_correctness: {BAD_REFERENCE}"] >= MANY_REPEATED and not any(
+        case.is_broken for case in cases
+    ):
+        lines.append("no generated query is broken: are expected and generated swapped?")
+    return kinds, lines
+
+
+def _repeated(cases: tuple[SqlCaseScore, ...]) -> list[str]:
+    """Return a line where many cases have the expected query of another one."""
+    expecting = [case for case in cases if case.accepted]
+    n_ids = len({case.case_id for case in expecting})
+    n = len({(case.accepted, case.input_digests.get("schema")) for case in expecting})
+    if n_ids - n < max(MANY_REPEATED, REPEATED_SHARE * n_ids):
+        return []
+    advice = "give answers to one question one case_id, or intervals are too narrow"
+    return [f"different expected queries: {n} for {n_ids} cases; {advice}"]
 
 
 def _top_kinds(kinds: Counter[str]) -> list[str]:
