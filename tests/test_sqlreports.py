@@ -118,7 +118,7 @@ def test_reports_compare_metric_by_metric() -> None:
     )
     with pytest.raises(RegressionError, match=message):
         result.raise_for_regressions()
-    assert "Suite, table_accuracy: regressed" in result.to_text()
+    assert "regressed: table_accuracy" in result.to_text()
     assert "Newly unscored: 30" in result.to_markdown()
     back = compare_reports(after, before)
     assert (back.new_cases, back.newly_failing, back.has_regressions) == ((), (), False)

@@ -160,13 +160,8 @@ class ExpressionReader:
             return self.value(node.this, scope)
         if isinstance(node, _PLAIN):
             check_arguments(node, *_OPERANDS)
-        if isinstance(node, exp.Literal):
-            empty = node.is_string and not node.this and self._dialect == "oracle"
-            return NULL if empty else literal_of(node)
-        if isinstance(node, exp.Null):
-            return NULL
-        if isinstance(node, exp.Boolean):
-            return TRUE if node.this else FALSE
+        if isinstance(node, (exp.Literal, exp.Null, exp.Boolean)):
+            return self._constant(node)
         if isinstance(node, (exp.And, exp.Or)):
             parts = tuple(self.value(part, scope) for part in chain_of(node))
             return And(parts) if isinstance(node, exp.And) else Or(parts)
@@ -213,6 +208,12 @@ class ExpressionReader:
             this, length = self.value(node.this, scope), self.value(node.expression, scope)
             return Function("substring", (this, integer(1), length))
         return self.function(node, scope)
+
+    def _constant(self, node: exp.Expr) -> Scalar:
+        if isinstance(node, exp.Literal):
+            empty = node.is_string and not node.this and self._dialect == "oracle"
+            return NULL if empty else literal_of(node)
+        return (TRUE if node.this else FALSE) if isinstance(node, exp.Boolean) else NULL
 
     def inner(self, tree: exp.Expr, scope: NameScope, *, width: int | None = None) -> Query:
         """Read a query inside of an expression, which must have *width* columns if it is given."""
