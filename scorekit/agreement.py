@@ -738,7 +738,7 @@ def corrected_difference(
     )
 
 
-class _Estimate(NamedTuple):
+class _AgreementEstimate(NamedTuple):
     value: float
     stderr: float
     interval: Interval
@@ -757,7 +757,7 @@ def _corrected(
     tuned: bool,
     confidence_level: float,
     groups: tuple[NDArray[np.intp], NDArray[np.intp]] | None = None,
-) -> _Estimate:
+) -> _AgreementEstimate:
     """
     Return ``w * mean(u) + mean(y - w * f)`` within *limits* for the *columns* f, y and u.
 
@@ -787,7 +787,7 @@ def _corrected(
         float(np.var(rest)) / y.size + (weight**2 * float(np.var(u)) / u.size if weight else 0.0)
     )
     if other is None or not weight:
-        return _Estimate(score, stderr, alone, alone, 0.0, reason)
+        return _AgreementEstimate(score, stderr, alone, alone, 0.0, reason)
     error = math.hypot(clustered_stderr(rest, own) or 0.0, scale / n, mean / n)
     error = math.hypot(error * (widened(n, 1) if tuned else 1.0), weight * other)
     reach = t_quantile(confidence_level, n - 1.0 - tuned) * error
@@ -797,7 +797,7 @@ def _corrected(
         confidence_level=confidence_level,
         method="prediction-powered t" if groups is None else "clustered prediction-powered t",
     )
-    return _Estimate(score, stderr, interval, alone, weight, None)
+    return _AgreementEstimate(score, stderr, interval, alone, weight, None)
 
 
 def _shift_p_value(f: Floats, u: Floats) -> float:

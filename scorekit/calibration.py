@@ -216,11 +216,11 @@ calibration_error), got 0.9
     codes, scores = _codes(names, tuple(checked)), check_score_column("correct", outcomes)
     groups = check_clusters(clusters, scores.size, "levels", levels)
     members = [(scores[codes == code], groups[codes == code]) for code in range(len(checked))]
-    tallies = [_Tally(_exact_sum(own[0]), own[0].size, own) for own in members]
+    tallies = [_LevelTally(_exact_sum(own[0]), own[0].size, own) for own in members]
     return _calibrate(tallies, checked, min_cases, confidence_level, seed)
 
 
-class _Tally(NamedTuple):
+class _LevelTally(NamedTuple):
     """The cases of one level."""
 
     total: Fraction
@@ -236,7 +236,7 @@ class _Tally(NamedTuple):
         return effective_trials(*self.members, confidence_level=confidence_level)
 
 
-def _counted(counts: Mapping[Any, Any], nominal: Mapping[str, float]) -> list[_Tally]:
+def _counted(counts: Mapping[Any, Any], nominal: Mapping[str, float]) -> list[_LevelTally]:
     """Return how many cases of each level are correct, and of how many."""
     for level in counts:
         check_level("a key of levels", level, tuple(nominal), "nominal")
@@ -257,13 +257,13 @@ def _check_nominal(nominal: Mapping[str, float]) -> dict[str, float]:
     }
 
 
-def _check_pair(name: str, pair: object) -> _Tally:
+def _check_pair(name: str, pair: object) -> _LevelTally:
     counts = check_items(name, pair, what="counts")
     if len(counts) != 2:  # noqa: PLR2004 - a pair
         refuse(name, "a pair (n_correct, n_cases)", pair)
     n_cases = check_count(f"{name}[1]", counts[1], 0, MAX_COUNT)
     n_correct = check_count(f"{name}[0]", counts[0], 0, n_cases, high_name="n_cases")
-    return _Tally(Fraction(n_correct), n_cases)
+    return _LevelTally(Fraction(n_correct), n_cases)
 
 
 def _codes(
@@ -298,7 +298,7 @@ def _exact_sum(scores: NDArray[np.float64]) -> Fraction:
 
 
 def _calibrate(
-    tallies: list[_Tally],
+    tallies: list[_LevelTally],
     nominal: Mapping[str, float],
     min_cases: int,
     confidence_level: float,
@@ -362,7 +362,9 @@ def _calibrate(
     )
 
 
-def _level(name: str, nominal: float, tally: _Tally, confidence_level: float) -> LevelCalibration:
+def _level(
+    name: str, nominal: float, tally: _LevelTally, confidence_level: float
+) -> LevelCalibration:
     n, accuracy, interval = tally.n, None, None
     if n:
         accuracy = float(tally.total / n)
@@ -372,7 +374,7 @@ def _level(name: str, nominal: float, tally: _Tally, confidence_level: float) ->
     )
 
 
-def _point(level: LevelCalibration, tally: _Tally) -> tuple[Fraction, Fraction, int]:
+def _point(level: LevelCalibration, tally: _LevelTally) -> tuple[Fraction, Fraction, int]:
     """Return nominal and observed accuracy, equal where their floats are, and the weight."""
     nominal, observed = Fraction(str(level.nominal)), tally.total / tally.n
     return nominal, nominal if level.accuracy == level.nominal else observed, tally.n

@@ -292,7 +292,7 @@ def _tasks(
     )
 
 
-class _Curve(NamedTuple):
+class _LogOddsCurve(NamedTuple):
     """The log odds of success at the mean length, and how they change with the length."""
 
     middle: float
@@ -317,7 +317,7 @@ def _chances(logits: Floats) -> Floats:
     return np.asarray(1.0 / (1.0 + np.exp(-np.clip(logits, -700.0, 700.0))))
 
 
-def _fit(known: _Tasks) -> _Curve:
+def _fit(known: _Tasks) -> _LogOddsCurve:
     """Return the curve of the least loss, by Newton's method, too long steps halved."""
     middle = float(known.lengths.mean())
     design = np.column_stack([np.ones(known.lengths.size), known.lengths - middle])
@@ -339,7 +339,7 @@ def _fit(known: _Tasks) -> _Curve:
         point, least = point - step, min(found, least)
         if float(abs(step).max()) < ENOUGH:
             break
-    return _Curve(middle, float(point[0]), float(point[1]), least)
+    return _LogOddsCurve(middle, float(point[0]), float(point[1]), least)
 
 
 def _curvature(known: _Tasks, design: Floats, chances: Floats) -> Floats:
@@ -347,7 +347,7 @@ def _curvature(known: _Tasks, design: Floats, chances: Floats) -> Floats:
     return np.asarray(design.T @ (spread[:, np.newaxis] * design) + np.diag([TINY, PENALTY]))
 
 
-def _spread(known: _Tasks, curve: _Curve, place: float) -> tuple[float, float]:
+def _spread(known: _Tasks, curve: _LogOddsCurve, place: float) -> tuple[float, float]:
     """
     Return the variance of the horizon over that which the curvature of the loss gives it.
 
@@ -369,7 +369,7 @@ def _spread(known: _Tasks, curve: _Curve, place: float) -> tuple[float, float]:
 
 
 def _ends(
-    known: _Tasks, curve: _Curve, place: float, logit: float, confidence_level: float
+    known: _Tasks, curve: _LogOddsCurve, place: float, logit: float, confidence_level: float
 ) -> tuple[float, float]:
     """Return the farthest horizons that the runs do not reject, infinite where none is."""
     spread, worth = _spread(known, curve, place)

@@ -87,7 +87,7 @@ def map_scores(
 
     def results() -> Generator[R, None, None]:
         with reporting(progress, "item") as tell:
-            counted = _Counted(tell, items)
+            counted = _ProgressCounter(tell, items)
             if executor is None:
                 yield from _here(function, items, chunk_size, counted)
             else:
@@ -97,7 +97,7 @@ def map_scores(
     return results()
 
 
-class _Counted:
+class _ProgressCounter:
     """How far a run has come, for the caller's *progress*."""
 
     def __init__(self, progress: Progress | None, items: Any) -> None:
@@ -115,7 +115,7 @@ class _Counted:
 
 
 def _here(
-    function: Callable[[T], R], items: Iterable[T], chunk_size: int, counted: _Counted
+    function: Callable[[T], R], items: Iterable[T], chunk_size: int, counted: _ProgressCounter
 ) -> Generator[R, None, None]:
     n_done = 0
     for item in items:
@@ -135,7 +135,7 @@ class _Chunk(NamedTuple):
 
     start: int
     items: tuple[Any, ...]
-    future: Future[_Answer]
+    future: Future[_ChunkResult]
 
 
 class _Executed(Generic[T, R]):
@@ -146,7 +146,7 @@ class _Executed(Generic[T, R]):
         self._executor = executor
 
     def results(
-        self, items: Iterable[T], chunk_size: int, max_in_flight: int, counted: _Counted
+        self, items: Iterable[T], chunk_size: int, max_in_flight: int, counted: _ProgressCounter
     ) -> Generator[R, None, None]:
         """Yield the results in order; what stops the reading waits for those before it."""
         under_way: deque[_Chunk] = deque()
@@ -297,14 +297,16 @@ class _Failure(NamedTuple):
         return error
 
 
-class _Answer(NamedTuple):
+class _ChunkResult(NamedTuple):
     """The results up to the first failure; to another process as bytes."""
 
     results: Any
     failure: _Failure | None
 
 
-def _apply(function: Callable[[T], R], items: tuple[T, ...], home: tuple[str, int]) -> _Answer:
+def _apply(
+    function: Callable[[T], R], items: tuple[T, ...], home: tuple[str, int]
+) -> _ChunkResult:
     results: list[R] = []
     error: Exception | None = None
     try:
@@ -313,10 +315,12 @@ def _apply(function: Callable[[T], R], items: tuple[T, ...], home: tuple[str, in
     except Exception as raised:  # noqa: BLE001 - raised again where the results are taken
         error = raised
     if home == (_PROCESS, os.getpid()):
-        return _Answer(results, None if error is None else _Failure(_message(error), error, ""))
+        return _ChunkResult(
+            results, None if error is None else _Failure(_message(error), error, "")
+        )
     packed, unpicklable = _pack(results)
     error = unpicklable or error
-    return _Answer(packed, None if error is None else _sendable(error))
+    return _ChunkResult(packed, None if error is None else _sendable(error))
 
 
 def _pack(results: list[R]) -> tuple[bytes, TypeError | None]:

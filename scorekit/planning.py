@@ -316,7 +316,7 @@ def minimum_detectable_effect(
     return design.effect(n)
 
 
-class _Design(NamedTuple):
+class _TestDesign(NamedTuple):
     """The variance of one task's change, and the test."""
 
     variance: float
@@ -384,7 +384,7 @@ def _design(
     discordant: object,
     confidence_level: object,
     power: object,
-) -> _Design:
+) -> _TestDesign:
     level = check_number("confidence_level", confidence_level, 0.0, 1.0, open_ends=True)
     chance = check_number("power", power)
     if not 0.5 <= chance < 1.0:  # noqa: PLR2004 - below a half no effect at all would do
@@ -398,7 +398,7 @@ def _design(
         for name, value in _sides("attempts", 1 if attempts is None else attempts):
             if check_bounded_count(name, value, 1) > 1:
                 refuse(name, "1 where discordant is given", value)
-        return _Design(variance, level, chance, (1, 1), is_binary=True)
+        return _TestDesign(variance, level, chance, (1, 1), is_binary=True)
     between = TASK_VARIANCE if task_variance is None else task_variance
     between = check_number("task_variance", between, 0.0, 1.0)
     both = SAMPLING_VARIANCE if sampling_variance is None else sampling_variance
@@ -411,7 +411,7 @@ def _design(
         positive = "positive where sampling_variance is 0: without variance nothing can be planned"
         refuse("task_variance", positive, between)
     changes = first and sampling_variance is not None and not is_ordered(sampling_variance)
-    return _Design(
+    return _TestDesign(
         variance,
         level,
         chance,
@@ -516,7 +516,7 @@ class _Pilot(NamedTuple):
             spread = spread - own * sums(fewness) / n
         return np.maximum(spread, 0.0), within[0], within[1]
 
-    def ends(self, design: _Design, effect: float) -> tuple[float, float]:
+    def ends(self, design: _TestDesign, effect: float) -> tuple[float, float]:
         """Return the least and the largest variance, or share, that the pilot leaves open."""
         level = design.confidence_level
         if self.are_flags:
@@ -552,7 +552,7 @@ def _one_suite(name: str, run: object) -> Cases:
     return found[0]
 
 
-def _anytime_tasks(fixed: int, design: _Design, options: dict[str, Any]) -> RequiredTasks:
+def _anytime_tasks(fixed: int, design: _TestDesign, options: dict[str, Any]) -> RequiredTasks:
     from scorekit._stats.betting import Course, course
 
     effect: float = options["effect"]
@@ -908,7 +908,7 @@ def _of_repeats(runs: tuple[Any, ...]) -> VarianceComponents:
     )
 
 
-_Row = tuple[Any, object, float]
+_ScoredAttempt = tuple[Any, object, float]
 """Task, attempt and score."""
 
 
@@ -936,7 +936,7 @@ def _inner(name: str, values: object) -> tuple[Any, ...]:
     return check_items(name, inner, what="scores")
 
 
-def _rows_of(scores: object) -> tuple[list[_Row], bool]:
+def _rows_of(scores: object) -> tuple[list[_ScoredAttempt], bool]:
     """Return a row for each score, and whether attempts were judged several times."""
     tasks = _passes(scores) if isinstance(scores, Report) else scores
     if not is_mapping(tasks):
@@ -949,7 +949,7 @@ def _rows_of(scores: object) -> tuple[list[_Row], bool]:
     judged = any(nested)
     if judged and not all(nested):
         refuse("scores", "nested alike for all attempts: a score each, or several", tasks)
-    rows: list[_Row] = []
+    rows: list[_ScoredAttempt] = []
     for task, attempts in inner.items():
         for i, attempt in enumerate(attempts):
             name = f"{name_of[task]}[{i}]"

@@ -53,7 +53,7 @@ from scorekit.runs import CrossTier, TierStatistics
 from scorekit.sampling import PassAtK
 from scorekit.verdicts import SuiteVerdict
 
-_Curve = CodeReport | PassAtK | Iterable[PassAtK]
+_CurveSource = CodeReport | PassAtK | Iterable[PassAtK]
 
 MAX_CASES = 20
 """Cases that a figure has a row for, so that it fits a screen and a page."""
@@ -156,7 +156,7 @@ def plot_reliability(
 
 
 def plot_pass_at_k(
-    results: _Curve | Mapping[str, _Curve],
+    results: _CurveSource | Mapping[str, _CurveSource],
     *,
     width_inches: float = WIDTH,
     ax: Axes | None = None,
@@ -664,12 +664,12 @@ def _curve(name: str, items: object) -> tuple[PassAtK, ...]:
     return check_records(name, several, PassAtK)
 
 
-_Row = CaseChange | int | tuple[str, SuiteVerdict]
+_ComparisonRow = CaseChange | int | tuple[str, SuiteVerdict]
 
 
-def _rows(comparison: Comparison, most: int) -> Sequence[_Row]:
+def _rows(comparison: Comparison, most: int) -> Sequence[_ComparisonRow]:
     """Return the suites, then the cases from worst to best, an int for those left out."""
-    suites: list[_Row] = [*comparison.suites.items()]
+    suites: list[_ComparisonRow] = [*comparison.suites.items()]
     if len(suites) > most:
         suites[most:] = [len(suites) - most]
     worse, better = comparison.regressions, comparison.improvements
@@ -681,7 +681,7 @@ def _rows(comparison: Comparison, most: int) -> Sequence[_Row]:
     return [*suites, *worse[:n_worse], n_hidden, *reversed(better[:n_better])]
 
 
-def _row_name(row: _Row, n_suites: int, *, several: bool) -> str:
+def _row_name(row: _ComparisonRow, n_suites: int, *, several: bool) -> str:
     if isinstance(row, tuple):
         n, n_unscored, n_unknown = row[1].n_cases, row[1].n_unscored, row[1].n_unknown
         known = f"{n} of {n + n_unscored}" if n_unscored else f"{n}"
@@ -698,13 +698,13 @@ def _row_name(row: _Row, n_suites: int, *, several: bool) -> str:
     return short_name(" / ".join(part for part in parts if part is not None))
 
 
-_Place = tuple[str, float, float, Interval, Interval]
+_PricedPoint = tuple[str, float, float, Interval, Interval]
 """A name, its mean cost and quality, and their intervals."""
 
 
-def _places(points: object) -> tuple[list[_Place], list[str], str, str]:
+def _places(points: object) -> tuple[list[_PricedPoint], list[str], str, str]:
     """Return the places of what has costs, the names of what has none, and both labels."""
-    places: list[_Place] = []
+    places: list[_PricedPoint] = []
     unpriced: list[str] = []
     if not isinstance(points, CodeReport):
         for tier in check_records("points", points, TierStatistics):

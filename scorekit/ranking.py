@@ -428,7 +428,7 @@ _USUAL = ("pass@1", "query_correctness")
 """Metrics of which the first that a report has is compared."""
 
 
-class _Run(NamedTuple):
+class _ModelRun(NamedTuple):
     """The scores of one model."""
 
     known: CaseScores
@@ -438,7 +438,7 @@ class _Run(NamedTuple):
     n_unknown: int
 
     @classmethod
-    def of(cls, known: CaseScores, ends: Mapping[str, Ends]) -> _Run:
+    def of(cls, known: CaseScores, ends: Mapping[str, Ends]) -> _ModelRun:
         """Put what is unknown between its *ends*, by task."""
         if not ends:
             return cls(known, known, known, 0)
@@ -449,7 +449,7 @@ class _Run(NamedTuple):
         )
         return cls(known, low, high, low.attempts.scores.size - known.attempts.scores.size)
 
-    def within(self, bounds: tuple[float, float]) -> _Run:
+    def within(self, bounds: tuple[float, float]) -> _ModelRun:
         """Return the same with nothing beyond these bounds."""
         if not self.n_unknown:
             return self
@@ -461,29 +461,31 @@ class _Run(NamedTuple):
         return self._replace(low=low, high=high)
 
 
-class _Given(NamedTuple):
-    runs: dict[str, _Run]
+class _GivenRuns(NamedTuple):
+    runs: dict[str, _ModelRun]
     metric: str | None
     """What was taken from reports."""
     bounds: tuple[float, float] | None
 
 
-def _by_model(scores: object, metric: str | None, bounds: tuple[float, float] | None) -> _Given:
+def _by_model(
+    scores: object, metric: str | None, bounds: tuple[float, float] | None
+) -> _GivenRuns:
     """Read the scores of each model, the metric of reports, and the bounds of scores if known."""
     runs, taken = _read_models(scores, metric, bounds or WIDEST)
     if bounds is not None or taken is not None:
-        return _Given(runs, taken, bounds or UNIT)
+        return _GivenRuns(runs, taken, bounds or UNIT)
     if all(np.isin(run.known.attempts.scores, UNIT).all() for run in runs.values()):
-        return _Given({model: run.within(UNIT) for model, run in runs.items()}, taken, UNIT)
+        return _GivenRuns({model: run.within(UNIT) for model, run in runs.items()}, taken, UNIT)
     if any(run.n_unknown for run in runs.values()):
         domain = "the lowest and the highest score possible, as outcomes are unknown"
         refuse("bounds", domain, bounds)
-    return _Given(runs, taken, bounds)
+    return _GivenRuns(runs, taken, bounds)
 
 
 def _read_models(
     scores: object, metric: str | None, bounds: tuple[float, float]
-) -> tuple[dict[str, _Run], str | None]:
+) -> tuple[dict[str, _ModelRun], str | None]:
     """Read the scores of each model, and the metric of reports."""
     given, taken = scores, None
     if isinstance(scores, Report):
@@ -495,7 +497,7 @@ def _read_models(
         if hasattr(given, "columns"):
             domain += " (of a table: code_report_from_columns(case_id=, model=, passed=))"
         refuse("scores", domain, given, TypeError)
-    runs: dict[str, _Run] = {}
+    runs: dict[str, _ModelRun] = {}
     for model, run in by_id("a model of scores", scores).items():
         name = f"scores[{shown(model)}]"
         run = scores_by_case(name, run)  # noqa: PLW2901 - the same in another form
@@ -508,7 +510,7 @@ def _read_models(
             found = _of_metric(read_mapping(name, tasks, bounds), SCORE[0])
         else:
             refuse(name, "a mapping from task to score, a Series, or a report", run, TypeError)
-        runs[model] = next(iter(found.values()), _Run.of(CaseScores.of({}), {}))
+        runs[model] = next(iter(found.values()), _ModelRun.of(CaseScores.of({}), {}))
     if len(runs) < 2:  # noqa: PLR2004 - to compare takes two
         refuse("scores", "a mapping of at least two models", len(runs))
     return runs, taken
@@ -524,7 +526,7 @@ def _by_name(reports: Iterable[object]) -> dict[str, Report]:
     return found
 
 
-def _of_report(name: str, report: Report, metric: str | None) -> tuple[dict[str, _Run], str]:
+def _of_report(name: str, report: Report, metric: str | None) -> tuple[dict[str, _ModelRun], str]:
     """Return the scores of each model of a report, and the metric."""
     read = report.scores_by_case()
     if read is None:
@@ -548,17 +550,19 @@ def _suites(read: ReportScores) -> dict[SuiteKey, None]:
     return dict.fromkeys((*read.suites, *(suite for suite, _ in read.failing)))
 
 
-def _of_metric(read: ReportScores, metric: str) -> dict[str, _Run]:
+def _of_metric(read: ReportScores, metric: str) -> dict[str, _ModelRun]:
     """Return the scores of each model."""
     side = Side.of(read)
     return {
-        str(suite[1]): _Run.of(CaseScores.of(side.suites.get(suite, {})), side.ends.get(suite, {}))
+        str(suite[1]): _ModelRun.of(
+            CaseScores.of(side.suites.get(suite, {})), side.ends.get(suite, {})
+        )
         for suite in _suites(read)
         if suite[0] == metric
     }
 
 
-class _Scores(NamedTuple):
+class _ModelScores(NamedTuple):
     models: list[str]
     means: Floats
     """Of known outcomes, over the tasks that all models have."""
@@ -570,7 +574,7 @@ class _Scores(NamedTuple):
     """Whether models have as many attempts at a task as others."""
 
 
-def _read_scores(runs: Mapping[str, _Run]) -> _Scores:
+def _read_scores(runs: Mapping[str, _ModelRun]) -> _ModelScores:
     """Return the scores over the tasks that all models have."""
     first, *others = (run.low for run in runs.values())
     tasks: tuple[str, ...] | list[str] = first.case_ids
@@ -584,7 +588,7 @@ def _read_scores(runs: Mapping[str, _Run]) -> _Scores:
     lows = [run.low.take(tasks) for run in runs.values()]
     highs = [run.high.take(tasks) for run in runs.values()]
     harmonic = [float(np.mean(1.0 / column.sizes)) for column in lows]
-    return _Scores(
+    return _ModelScores(
         models=list(runs),
         means=np.array(means),
         lows=np.stack([column.means for column in lows], axis=1),
@@ -594,7 +598,7 @@ def _read_scores(runs: Mapping[str, _Run]) -> _Scores:
     )
 
 
-def _known_mean(run: _Run, tasks: Sequence[str]) -> float | None:
+def _known_mean(run: _ModelRun, tasks: Sequence[str]) -> float | None:
     """Return the mean over the tasks of which an outcome is known; None without any."""
     own = tasks if run.known is run.low else [task for task in tasks if task in run.known]
     return exact_mean(run.known.take(own).means) if own else None
@@ -665,7 +669,7 @@ class _Pairs(NamedTuple):
         return np.where(self.alike, np.nan, np.sqrt(np.maximum(variances, 0.0)))
 
 
-class _Found(NamedTuple):
+class _PairTests(NamedTuple):
     p_values: Floats
     adjusted: Floats
     ends: list[tuple[float, float]]
@@ -673,7 +677,7 @@ class _Found(NamedTuple):
     method: str = "max-t"
 
 
-def _n_more(pairs: _Pairs, found: _Found, i: int) -> int | None:
+def _n_more(pairs: _Pairs, found: _PairTests, i: int) -> int | None:
     """Return how many tasks more would tell a pair apart with the power of `POWER`."""
     n = len(pairs.lows)
     delta, error = float(pairs.sums[i]) / n, float(pairs.stderrs()[i])
@@ -687,7 +691,7 @@ POWER = 0.8
 """Chance with which a plan of further tasks tells two models apart, as in `required_tasks`."""
 
 
-def _bounded_pairs(pairs: _Pairs, span: float, confidence_level: float) -> _Found:
+def _bounded_pairs(pairs: _Pairs, span: float, confidence_level: float) -> _PairTests:
     """Bound the differences within *span* of each pair, whatever the numbers of attempts."""
     groups, n_pairs = np.arange(len(pairs.lows)), pairs.first.size
     level = 1.0 - (1.0 - confidence_level) / n_pairs
@@ -703,12 +707,12 @@ def _bounded_pairs(pairs: _Pairs, span: float, confidence_level: float) -> _Foun
         low, high = (unseen_interval(one, groups, level, (-span, span)) for one in (least, most))
         ends.append((low.low, high.high))
     found = np.array(p_values)
-    return _Found(found, np.minimum(n_pairs * found, 1.0), ends, "gaffke")
+    return _PairTests(found, np.minimum(n_pairs * found, 1.0), ends, "gaffke")
 
 
 def _flip_signs(
     pairs: _Pairs, n_resamples: int, rng: np.random.Generator, confidence_level: float
-) -> _Found:
+) -> _PairTests:
     """Compare what each pair shows with the largest of all, under flipped signs of the tasks."""
     m, are_known = pairs.lows.shape[1], pairs.are_known
     table = pairs.lows if are_known else np.concatenate([pairs.lows, pairs.highs], axis=1)
@@ -729,7 +733,9 @@ def _flip_signs(
         low, high = flipped[:, :m], flipped[:, m:]
         least = _flipped(pairs, low, high, confidence_level, all_ways=all_ways)
         most = _flipped(pairs.turned, high, low, confidence_level, all_ways=all_ways)
-    return _Found(least.p_values, least.adjusted, list(zip(least.lows, most.highs, strict=True)))
+    return _PairTests(
+        least.p_values, least.adjusted, list(zip(least.lows, most.highs, strict=True))
+    )
 
 
 class _Flipped(NamedTuple):
@@ -985,14 +991,14 @@ def _core(table: Floats, beats: NDArray[np.bool_]) -> NDArray[np.bool_]:
     return group
 
 
-class _Fit(NamedTuple):
+class _StrengthFit(NamedTuple):
     strengths: Floats
     """Of maximum likelihood; their mean is 0."""
     log_likelihood: float
     information: Floats
 
 
-def _fit(core: Floats, lost: Floats, to: float) -> _Fit:
+def _fit(core: Floats, lost: Floats, to: float) -> _StrengthFit:
     """
     Fit strengths to the wins of *core* by Newton's steps, halved where they go too far.
 
@@ -1025,7 +1031,7 @@ def _fit(core: Floats, lost: Floats, to: float) -> _Fit:
             step /= 2.0
             found = log_likelihood(strengths + step)
         if abs(step).max() <= CONVERGED * (1.0 + abs(strengths).max()):
-            return _Fit(strengths, reached, information)
+            return _StrengthFit(strengths, reached, information)
         strengths, reached = strengths + step, found
 
 

@@ -524,7 +524,7 @@ def report_on(
         samples = samples.take(~unknown)
     outcomes = samples.compiled, samples.passed, samples.failed, samples.warnings
     scores = score_columns(*outcomes, weights=weights)
-    attempts = _Groups(samples.task, len(samples.case_ids))
+    attempts = _GroupedRows(samples.task, len(samples.case_ids))
     n_samples = attempts.sizes
     _check_attempts(samples, every, n_samples, ks, insufficient)
     n_correct = attempts.counts(samples.correct)
@@ -541,8 +541,8 @@ def report_on(
         Attempts(attempts.ordered(scores), n_samples),
         n_correct,
     )
-    tasks = _Groups(samples.model_of, len(samples.models))
-    runs = _Groups(every.model_of[every.task], len(every.models))
+    tasks = _GroupedRows(samples.model_of, len(samples.models))
+    runs = _GroupedRows(every.model_of[every.task], len(every.models))
     shares = samples.passed / np.maximum(samples.passed + samples.failed, 1)
     by_case = {
         "code_score": tasks.parts(mean_scores),
@@ -655,8 +655,8 @@ def _unknown_bounds(
     samples: Samples, ks: Sequence[int], weights: CodeWeights, *, only_flags: bool
 ) -> list[FrozenMapping[str, tuple[float, float]]]:
     """Return the bounds of each rate of each model."""
-    attempts = _Groups(samples.task, len(samples.case_ids))
-    tasks = _Groups(samples.model_of, len(samples.models))
+    attempts = _GroupedRows(samples.task, len(samples.case_ids))
+    tasks = _GroupedRows(samples.model_of, len(samples.models))
     n = attempts.sizes
     ends: list[dict[str, list[float]]] = []
     for end in (False, True):
@@ -681,7 +681,7 @@ def _unknown_bounds(
     ]
 
 
-class _Groups:
+class _GroupedRows:
     """Rows put together by the number of their group, in their order."""
 
     def __init__(self, group_of: Counts, n_groups: int) -> None:

@@ -442,10 +442,10 @@ def check_databases(
             )
 
 
-_Scalar: TypeAlias = bool | int | str | float | None
-_Field: TypeAlias = bool | int | str | float | tuple[_Scalar, ...] | None
-_Item: TypeAlias = bool | int | str | float | tuple[_Field, ...] | None
-Cell: TypeAlias = bool | int | str | float | tuple[_Item, ...] | None
+_PlainCell: TypeAlias = bool | int | str | float | None
+_Field: TypeAlias = bool | int | str | float | tuple[_PlainCell, ...] | None
+_CellItem: TypeAlias = bool | int | str | float | tuple[_Field, ...] | None
+Cell: TypeAlias = bool | int | str | float | tuple[_CellItem, ...] | None
 StoredRows: TypeAlias = tuple[tuple[Cell, ...], ...]
 _STORED: Final = frozenset({int, float, str, bool, type(None)})
 _LARGE: Final = 2**LONG_INT_BITS  # an integer beyond it may have no decimal form

@@ -133,14 +133,14 @@ class _Options(TypedDict, total=False):
     clusters: Iterable[Hashable] | None
 
 
-class _Counts(_Options):
+class _CountOptions(_Options):
     """What those of counts take."""
 
     n_samples: _Count
     n_correct: _Count
 
 
-class _Columns(TypedDict):
+class _SuiteOptions(TypedDict):
     """What those of counts take that are about suites."""
 
     n_samples: Iterable[int]
@@ -153,11 +153,11 @@ _INSUFFICIENT = get_args(Insufficient)
 
 
 @overload
-def pass_at_k(*, k: int = ..., **given: Unpack[_Counts]) -> PassAtK: ...
+def pass_at_k(*, k: int = ..., **given: Unpack[_CountOptions]) -> PassAtK: ...
 
 
 @overload
-def pass_at_k(*, k: Iterable[int], **given: Unpack[_Counts]) -> tuple[PassAtK, ...]: ...
+def pass_at_k(*, k: Iterable[int], **given: Unpack[_CountOptions]) -> tuple[PassAtK, ...]: ...
 
 
 def pass_at_k(
@@ -252,13 +252,13 @@ with fewer (first: n_samples[2] = 4); lower k or pass insufficient="nan" or "dro
 
 @overload
 def pass_at_k_per_task(
-    *, k: int = ..., insufficient: Insufficient = ..., **given: Unpack[_Columns]
+    *, k: int = ..., insufficient: Insufficient = ..., **given: Unpack[_SuiteOptions]
 ) -> Floats: ...
 
 
 @overload
 def pass_at_k_per_task(
-    *, k: Iterable[int], insufficient: Insufficient = ..., **given: Unpack[_Columns]
+    *, k: Iterable[int], insufficient: Insufficient = ..., **given: Unpack[_SuiteOptions]
 ) -> tuple[Floats, ...]: ...
 
 
@@ -315,11 +315,11 @@ def pass_at_k_per_task(
 
 
 @overload
-def pass_hat_k(*, k: int = ..., **given: Unpack[_Counts]) -> PassHatK: ...
+def pass_hat_k(*, k: int = ..., **given: Unpack[_CountOptions]) -> PassHatK: ...
 
 
 @overload
-def pass_hat_k(*, k: Iterable[int], **given: Unpack[_Counts]) -> tuple[PassHatK, ...]: ...
+def pass_hat_k(*, k: Iterable[int], **given: Unpack[_CountOptions]) -> tuple[PassHatK, ...]: ...
 
 
 def pass_hat_k(
@@ -379,24 +379,24 @@ class BestAtK(SuiteEstimate):
     notation = "best@{k}"
 
 
-_Scores = Iterable[float] | Iterable[Iterable[float]]
+_TaskScores = Iterable[float] | Iterable[Iterable[float]]
 _Bounds = tuple[float, float]
 
 
 @overload
 def best_at_k(
-    scores: _Scores, *, k: int = ..., bounds: _Bounds = ..., **options: Unpack[_Options]
+    scores: _TaskScores, *, k: int = ..., bounds: _Bounds = ..., **options: Unpack[_Options]
 ) -> BestAtK: ...
 
 
 @overload
 def best_at_k(
-    scores: _Scores, *, k: Iterable[int], bounds: _Bounds = ..., **options: Unpack[_Options]
+    scores: _TaskScores, *, k: Iterable[int], bounds: _Bounds = ..., **options: Unpack[_Options]
 ) -> tuple[BestAtK, ...]: ...
 
 
 def best_at_k(
-    scores: _Scores,
+    scores: _TaskScores,
     *,
     k: int | Iterable[int] = 1,
     bounds: tuple[float, float] = (0, 1),
@@ -498,18 +498,18 @@ _SomeTau = list[Tau] | tuple[Tau, ...]
 
 
 @overload
-def g_pass_at_k(*, k: int = ..., tau: Tau = ..., **given: Unpack[_Counts]) -> GPassAtK: ...
+def g_pass_at_k(*, k: int = ..., tau: Tau = ..., **given: Unpack[_CountOptions]) -> GPassAtK: ...
 
 
 @overload
 def g_pass_at_k(
-    *, k: int = ..., tau: _SomeTau, **given: Unpack[_Counts]
+    *, k: int = ..., tau: _SomeTau, **given: Unpack[_CountOptions]
 ) -> tuple[GPassAtK, ...]: ...
 
 
 @overload
 def g_pass_at_k(
-    *, k: Iterable[int], tau: Tau | _SomeTau = ..., **given: Unpack[_Counts]
+    *, k: Iterable[int], tau: Tau | _SomeTau = ..., **given: Unpack[_CountOptions]
 ) -> tuple[GPassAtK, ...]: ...
 
 
@@ -646,23 +646,23 @@ class MajorityAtK(SuiteEstimate):
     notation = "majority@{k}"
 
 
-_Answers = Iterable[Any] | Mapping[Any, int]
+_ChosenAnswers = Iterable[Any] | Mapping[Any, int]
 
 
 @overload
 def majority_at_k(
-    answers: _Answers, *, correct: Any, k: int = ..., **options: Unpack[_Options]
+    answers: _ChosenAnswers, *, correct: Any, k: int = ..., **options: Unpack[_Options]
 ) -> MajorityAtK: ...
 
 
 @overload
 def majority_at_k(
-    answers: _Answers, *, correct: Any, k: Iterable[int], **options: Unpack[_Options]
+    answers: _ChosenAnswers, *, correct: Any, k: Iterable[int], **options: Unpack[_Options]
 ) -> tuple[MajorityAtK, ...]: ...
 
 
 def majority_at_k(
-    answers: _Answers,
+    answers: _ChosenAnswers,
     *,
     correct: Any,
     k: int | Iterable[int] = 1,
@@ -764,13 +764,13 @@ class ExtrapolatedPassAtK(Record):
 
 @overload
 def extrapolate_pass_at_k(
-    *, k: int, confidence_level: float = ..., **given: Unpack[_Columns]
+    *, k: int, confidence_level: float = ..., **given: Unpack[_SuiteOptions]
 ) -> ExtrapolatedPassAtK: ...
 
 
 @overload
 def extrapolate_pass_at_k(
-    *, k: Iterable[int], confidence_level: float = ..., **given: Unpack[_Columns]
+    *, k: Iterable[int], confidence_level: float = ..., **given: Unpack[_SuiteOptions]
 ) -> tuple[ExtrapolatedPassAtK, ...]: ...
 
 

@@ -181,7 +181,7 @@ def plain_names(names: Iterable[str], dialect: str) -> tuple[str, ...]:
     return tuple(sorted({resolved(parts_of(name), dialect) for name in names}))
 
 
-class _Tables(NamedTuple):
+class _ExtractedTables(NamedTuple):
     """What `extract_tables` finds in a script, and the statements that it could not read."""
 
     tables: tuple[str, ...]
@@ -189,9 +189,9 @@ class _Tables(NamedTuple):
     dialect: str
 
 
-def _extract(sql: str, dialect: str | None) -> _Tables:
+def _extract(sql: str, dialect: str | None) -> _ExtractedTables:
     script = read(sql, check_dialect(dialect))
-    return _Tables(tuple(sorted(tables_of(script))), script.unread, script.dialect)
+    return _ExtractedTables(tuple(sorted(tables_of(script))), script.unread, script.dialect)
 
 
 class Matching(NamedTuple):

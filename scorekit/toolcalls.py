@@ -66,7 +66,7 @@ class ToolCallAccuracy(Record):
         return f"{self.score:.4g} (F1 {self.f1:.4g}; {', '.join(said)})"
 
 
-class _Call(NamedTuple):
+class _ComparedCall(NamedTuple):
     name: str
     key: Hashable
     """Equal for arguments that are equal as JSON."""
@@ -161,8 +161,8 @@ def tool_call_accuracy(
 # Reading.
 
 
-def _read_calls(side: str, calls: object, *, include_failed: bool) -> list[_Call]:
-    found: list[_Call] = []
+def _read_calls(side: str, calls: object, *, include_failed: bool) -> list[_ComparedCall]:
+    found: list[_ComparedCall] = []
     for i, call in enumerate(check_items(side, calls, what="calls", empty=True)):
         name, arguments, failed = _parts(f"{side}[{i}]", call)
         if failed and not include_failed:
@@ -190,7 +190,7 @@ def _parts(where: str, call: object) -> tuple[object, object, bool]:
     refuse(where, domain, call, TypeError)
 
 
-def _read_call(where: str, name: object, arguments: Any, *, lenient: bool) -> _Call:
+def _read_call(where: str, name: object, arguments: Any, *, lenient: bool) -> _ComparedCall:
     checked = check_text(f"{where} name", name)
     given = f"{where} arguments"
     if isinstance(arguments, str):
@@ -201,7 +201,7 @@ def _read_call(where: str, name: object, arguments: Any, *, lenient: bool) -> _C
             if not lenient:
                 refuse(given, "a mapping or JSON text of an object", arguments)
             text = one_line(f"{checked}({arguments})", _SHOWN)
-            return _Call(checked, ("unreadable", arguments), None, text)
+            return _ComparedCall(checked, ("unreadable", arguments), None, text)
         arguments = value
     elif arguments is None:
         arguments = {}
@@ -215,7 +215,7 @@ def _read_call(where: str, name: object, arguments: Any, *, lenient: bool) -> _C
         written = json.dumps(arguments, default=_written, ensure_ascii=False)
     except (ValueError, OverflowError):  # an integer too long to write out
         written = shown(arguments)
-    return _Call(checked, items, items, one_line(f"{checked}({written})", _SHOWN))
+    return _ComparedCall(checked, items, items, one_line(f"{checked}({written})", _SHOWN))
 
 
 def _depth_of(value: object) -> int:
@@ -269,7 +269,7 @@ def _written(value: Any) -> Any:
 # Matching. Calls of one kind are matched alike, so that thousands of the same cost little.
 
 
-def _kinds(calls: Sequence[_Call], arguments: str) -> list[Hashable]:
+def _kinds(calls: Sequence[_ComparedCall], arguments: str) -> list[Hashable]:
     """Return for each call what distinguishes it from others that match differently."""
     return [call.name if arguments == "ignored" else (call.name, call.key) for call in calls]
 
@@ -284,7 +284,9 @@ class _Fitting(NamedTuple):
     fits: dict[Hashable, list[Hashable]]
 
     @classmethod
-    def of(cls, made: Sequence[_Call], wanted: Sequence[_Call], arguments: str) -> _Fitting:
+    def of(
+        cls, made: Sequence[_ComparedCall], wanted: Sequence[_ComparedCall], arguments: str
+    ) -> _Fitting:
         kinds = _kinds(made, arguments)
         made_at, wanted_at = _places(kinds), _places(_kinds(wanted, arguments))
         fits = {kind: [kind] if kind in wanted_at else [] for kind in made_at}
@@ -318,7 +320,7 @@ def _places(kinds: Sequence[Hashable]) -> dict[Hashable, list[int]]:
 
 
 def _matched_in_order(
-    made: Sequence[_Call], wanted: Sequence[_Call], arguments: str
+    made: Sequence[_ComparedCall], wanted: Sequence[_ComparedCall], arguments: str
 ) -> tuple[set[int], set[int]]:
     """
     Return the places of a longest common subsequence in both.
@@ -353,7 +355,7 @@ def _matched_in_order(
 
 
 def _matched_in_any_order(
-    made: Sequence[_Call], wanted: Sequence[_Call], arguments: str
+    made: Sequence[_ComparedCall], wanted: Sequence[_ComparedCall], arguments: str
 ) -> tuple[set[int], set[int]]:
     """Return the places of as many pairs as possible: a largest flow between kinds of calls."""
     _, made_at, wanted_at, fits = _Fitting.of(made, wanted, arguments)
@@ -401,10 +403,10 @@ def _augmenting(
 
 
 def _named_alike(
-    made: Sequence[_Call], wanted: Sequence[_Call]
-) -> tuple[list[tuple[_Call, _Call]], list[_Call], list[_Call]]:
+    made: Sequence[_ComparedCall], wanted: Sequence[_ComparedCall]
+) -> tuple[list[tuple[_ComparedCall, _ComparedCall]], list[_ComparedCall], list[_ComparedCall]]:
     """Pair calls of one name in their order; return the pairs and what is left of either."""
-    waiting: dict[str, deque[_Call]] = defaultdict(deque)
+    waiting: dict[str, deque[_ComparedCall]] = defaultdict(deque)
     for call in made:
         waiting[call.name].append(call)
     pairs = [(waiting[c.name].popleft(), c) if waiting[c.name] else (None, c) for c in wanted]

@@ -41,7 +41,7 @@ ScoreTable: TypeAlias = HasIndex | HasColumns | HasGroups
 """Scores by case, as type checkers see those of pandas and polars."""
 
 
-class _Columns(NamedTuple):
+class _SuiteColumns(NamedTuple):
     cases: Any
     scores: Any
 
@@ -68,10 +68,10 @@ def scores_by_case(name: str, run: object) -> Any:
     return attempts
 
 
-def _columns_of(name: str, run: Any) -> _Columns | None:
+def _columns_of(name: str, run: Any) -> _SuiteColumns | None:
     if type(run).__name__ == "SeriesGroupBy":  # of pandas
         groups = [(case, own.tolist()) for case, own in run]
-        return _Columns([case for case, _ in groups], [own for _, own in groups])
+        return _SuiteColumns([case for case, _ in groups], [own for _, own in groups])
     index: Any = getattr(run, "index", None)
     if hasattr(index, "nlevels") and getattr(run, "ndim", 0) == 1:
         if index.nlevels > 1:
@@ -80,7 +80,7 @@ def _columns_of(name: str, run: Any) -> _Columns | None:
         if type(index).__name__ == "RangeIndex" and index.name is None:
             domain = "a Series whose index is the case (set_index), or a frame of case and score"
             refuse(name, domain, f"a Series with the index 0 to {len(index) - 1}", TypeError)
-        return _Columns(index, run)
+        return _SuiteColumns(index, run)
     if hasattr(run, "columns") and hasattr(run, "shape"):
         names = list(as_builtins(run.columns))
         if len(names) != TWO:
@@ -89,7 +89,7 @@ def _columns_of(name: str, run: Any) -> _Columns | None:
                 "compare_from_columns(case_id=, version=, score=, baseline=))"
             )
             refuse(name, domain, names, TypeError)
-        return _Columns(*(run[one] for one in names))
+        return _SuiteColumns(*(run[one] for one in names))
     if hasattr(run, "to_frame") and hasattr(run, "dtype"):
         domain = "a frame of two columns, case and score: a Series of polars has no index"
         refuse(name, domain, run, TypeError)

@@ -30,7 +30,7 @@ class _LeaderGoneError(Exception):
         self.reason = reason
 
 
-class _Call(Future[T]):
+class _SharedCall(Future[T]):
     """A call under way, led by a task of *loop*."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
@@ -52,7 +52,7 @@ class _Call(Future[T]):
 
 
 # The calls that the running code is part of.
-_within: ContextVar[tuple[_Call[Any], ...]] = ContextVar("_within", default=())
+_within: ContextVar[tuple[_SharedCall[Any], ...]] = ContextVar("_within", default=())
 
 
 class SingleFlight(Generic[T]):
@@ -66,7 +66,7 @@ class SingleFlight(Generic[T]):
     def __init__(self, recall: Callable[[str], T | None]) -> None:
         self._recall = recall
         self._lock = threading.Lock()
-        self._calls: dict[str, _Call[T]] = {}
+        self._calls: dict[str, _SharedCall[T]] = {}
 
     async def ado(self, key: str, ask: Callable[[], Awaitable[T]]) -> tuple[T, How]:
         """
@@ -87,7 +87,7 @@ class SingleFlight(Generic[T]):
                 if how == "asked":  # not again, or a judge that cancels itself never ends
                     raise gone.reason from None
 
-    def _join(self, key: str, loop: asyncio.AbstractEventLoop) -> tuple[_Call[T], How]:
+    def _join(self, key: str, loop: asyncio.AbstractEventLoop) -> tuple[_SharedCall[T], How]:
         """Return a call: a finished one of what is stored by now, one under way, or a new one."""
         with self._lock:
             call = self._calls.get(key)
@@ -96,16 +96,18 @@ class SingleFlight(Generic[T]):
                 raise JudgeError("recursion", message)
             found = self._recall(key)  # again: a call may have ended since the caller looked
             if found is not None:
-                known: _Call[T] = _Call(loop)
+                known: _SharedCall[T] = _SharedCall(loop)
                 known.set_result(found)
                 return known, "found"
             if call is not None and not call.is_stalled() and call.loop not in blocked_loops.get():
                 call.n_waiting += 1
                 return call, "shared"
-            call = self._calls[key] = _Call(loop)
+            call = self._calls[key] = _SharedCall(loop)
             return call, "asked"
 
-    async def _alead(self, key: str, call: _Call[T], ask: Callable[[], Awaitable[T]]) -> None:
+    async def _alead(
+        self, key: str, call: _SharedCall[T], ask: Callable[[], Awaitable[T]]
+    ) -> None:
         _within.set((*_within.get(), call))  # for this task and what it starts
         try:
             value = await ask()
@@ -116,12 +118,12 @@ class SingleFlight(Generic[T]):
             self._drop(key, call)
             call.set_result(value)
 
-    def _drop(self, key: str, call: _Call[T]) -> None:
+    def _drop(self, key: str, call: _SharedCall[T]) -> None:
         with self._lock:
             if self._calls.get(key) is call:
                 del self._calls[key]
 
-    async def _await(self, key: str, call: _Call[T]) -> T:
+    async def _await(self, key: str, call: _SharedCall[T]) -> T:
         future = asyncio.wrap_future(call)  # to cancel it leaves the call alone
         future.add_done_callback(_seen)
         try:
@@ -135,7 +137,7 @@ class SingleFlight(Generic[T]):
             future.cancel()
             self._leave(key, call)
 
-    def _leave(self, key: str, call: _Call[T]) -> None:
+    def _leave(self, key: str, call: _SharedCall[T]) -> None:
         with self._lock:
             call.n_waiting -= 1
             abandoned = call.n_waiting == 0 and not call.done()

@@ -160,11 +160,11 @@ class TextStore:
         self._check_unmoved()
         return cache
 
-    def _open_to_read(self) -> _Reader:
+    def _open_to_read(self) -> _ReadOnlyDatabase:
         self._identity = _identity(self._database)
         _check_directory(Path(self.path).parent, stat.S_IWOTH)
         _check_directory(Path(self.path), stat.S_IWOTH | stat.S_IWGRP)
-        return _Reader(self._database)
+        return _ReadOnlyDatabase(self._database)
 
     def _check_unmoved(self) -> None:
         """Refuse to go on where the database was removed or replaced: writes would be lost."""
@@ -219,7 +219,7 @@ class TextStore:
             self._cache.close()
 
 
-class _Reader:
+class _ReadOnlyDatabase:
     """A database that cannot be written: what diskcache does to read needs none of it."""
 
     def __init__(self, database: str) -> None:

@@ -152,12 +152,12 @@ class CaseColumns(Sequence[R]):
     def from_dict(cls, data: Any, path: str) -> Self:
         """Rebuild the columns of what `to_dict` returned; *path* names them in errors."""
         try:
-            return cls._read(_Columns(data, path))
+            return cls._read(_FileColumns(data, path))
         except TypeError as error:
             raise InputError(str(error)) from None
 
     @classmethod
-    def _read(cls, columns: _Columns) -> Self:
+    def _read(cls, columns: _FileColumns) -> Self:
         case_ids = columns.texts("case_id")
         columns.length = len(case_ids)
         models, model_of = columns.coded("model")
@@ -257,7 +257,7 @@ def _is_list(value: object) -> TypeGuard[list[Any]]:
     return isinstance(value, list)
 
 
-class _Columns:
+class _FileColumns:
     """Columns of a file, to be checked one by one."""
 
     def __init__(self, data: Any, path: str) -> None:

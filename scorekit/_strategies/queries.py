@@ -41,7 +41,7 @@ MOST_TABLES = 3
 """Tables that one SELECT joins."""
 
 
-class _Column(NamedTuple):
+class _DrawnColumn(NamedTuple):
     sql: str
     numeric: bool | None
     """Whether it holds numbers or else text; None is neither."""
@@ -111,14 +111,14 @@ def _checked(schema: object) -> Schema:
     return schema
 
 
-def _checked_columns(table: object, columns: object) -> tuple[_Column, ...]:
+def _checked_columns(table: object, columns: object) -> tuple[_DrawnColumn, ...]:
     name = f"schema[{check_text('a table of schema', table)!r}]"
     if not is_mapping(columns):
         refuse(name, "a mapping from column to type", columns, TypeError)
     if not columns:
         refuse(name, "a mapping of at least one column", columns)
     return tuple(
-        _Column(
+        _DrawnColumn(
             _quoted(check_text(f"a column of {name}", column)),
             _numeric(check_text(f"{name}[{column!r}]", kind).upper()),
         )
@@ -136,11 +136,11 @@ def _quoted(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
 
-_Tables = Mapping[str, tuple[_Column, ...]]
+_DrawnTables = Mapping[str, tuple[_DrawnColumn, ...]]
 
 
 @st.composite
-def _queries(draw: st.DrawFn, tables: _Tables, depth: int) -> str:
+def _queries(draw: st.DrawFn, tables: _DrawnTables, depth: int) -> str:
     shape = draw(st.sampled_from(["plain", "with", "union"])) if depth else "plain"
     if shape == "with":
         kinds = draw(st.lists(st.booleans(), min_size=1, max_size=2))
@@ -148,7 +148,7 @@ def _queries(draw: st.DrawFn, tables: _Tables, depth: int) -> str:
         name = '"part"'
         while name in map(str.lower, tables):  # a table of that name would be hidden
             name = name[:-1] + '_"'
-        named = {name: tuple(_Column(f'"c{i}"', kind) for i, kind in enumerate(kinds))}
+        named = {name: tuple(_DrawnColumn(f'"c{i}"', kind) for i, kind in enumerate(kinds))}
         return f"WITH {name} AS ({part}) {draw(_selects({**tables, **named}, depth - 1))}"
     if shape == "union":
         kinds = draw(st.lists(st.booleans(), min_size=1, max_size=2))
@@ -165,14 +165,14 @@ def _queries(draw: st.DrawFn, tables: _Tables, depth: int) -> str:
 
 @st.composite
 def _selects(
-    draw: st.DrawFn, tables: _Tables, depth: int, kinds: Sequence[bool] | None = None
+    draw: st.DrawFn, tables: _DrawnTables, depth: int, kinds: Sequence[bool] | None = None
 ) -> str:
     """Draw a SELECT whose columns are of *kinds* (True is a number), named c0, c1 and so on."""
     chosen = draw(st.lists(st.sampled_from(list(tables)), min_size=1, max_size=MOST_TABLES))
     sources: list[str] = []
-    columns: list[_Column] = []
+    columns: list[_DrawnColumn] = []
     for i, table in enumerate(chosen):
-        own = [_Column(f"t{i}.{column.sql}", column.numeric) for column in tables[table]]
+        own = [_DrawnColumn(f"t{i}.{column.sql}", column.numeric) for column in tables[table]]
         if i:
             join = draw(st.sampled_from(["JOIN", "LEFT JOIN"]))
             left, right = _pair(draw, columns, own)
@@ -196,7 +196,7 @@ def _selects(
     return " ".join(parts)
 
 
-def _pair(draw: st.DrawFn, left: list[_Column], right: list[_Column]) -> tuple[str, str]:
+def _pair(draw: st.DrawFn, left: list[_DrawnColumn], right: list[_DrawnColumn]) -> tuple[str, str]:
     """Draw two columns that can be compared, or else what joins everything."""
     pairs = [
         (a.sql, b.sql)
@@ -207,7 +207,9 @@ def _pair(draw: st.DrawFn, left: list[_Column], right: list[_Column]) -> tuple[s
     return draw(st.sampled_from(pairs or [("1", "1")]))
 
 
-def _item(draw: st.DrawFn, columns: list[_Column], group: _Column | None, *, numeric: bool) -> str:
+def _item(
+    draw: st.DrawFn, columns: list[_DrawnColumn], group: _DrawnColumn | None, *, numeric: bool
+) -> str:
     """Draw one expression to select: a column or a constant, or what a group has one of."""
     alike = [column.sql for column in columns if column.numeric == numeric]
     if group is None:
@@ -226,7 +228,9 @@ def _literals(*, numeric: bool) -> st.SearchStrategy[str]:
 
 
 @st.composite
-def _conditions(draw: st.DrawFn, columns: tuple[_Column, ...], tables: _Tables, depth: int) -> str:
+def _conditions(
+    draw: st.DrawFn, columns: tuple[_DrawnColumn, ...], tables: _DrawnTables, depth: int
+) -> str:
     column = draw(st.sampled_from(columns))
     shape = draw(st.sampled_from(["simple", *(["both", "not", "subquery"] if depth else [])]))
     if shape == "subquery" and column.numeric is not None:
@@ -240,7 +244,7 @@ def _conditions(draw: st.DrawFn, columns: tuple[_Column, ...], tables: _Tables, 
 
 
 @st.composite
-def _comparisons(draw: st.DrawFn, column: _Column, alike: list[str]) -> str:
+def _comparisons(draw: st.DrawFn, column: _DrawnColumn, alike: list[str]) -> str:
     """Draw a condition on *column*, perhaps with one of the columns *alike*."""
     shapes = ["IS NULL", "IS NOT NULL"]
     if column.numeric is not None:

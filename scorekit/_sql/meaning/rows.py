@@ -195,13 +195,13 @@ def n_alike_columns(
             theirs.remove(cells)
         else:
             left.append(i)
-    others = [_Column.of(cells) for cells in theirs]
-    mine = [_Column.of(ours[i]) for i in left]
+    others = [_ColumnCells.of(cells) for cells in theirs]
+    mine = [_ColumnCells.of(ours[i]) for i in left]
     near = [[a.is_close(b, tolerance) for b in others] for a in mine]
     return len(ours) - len(left) + most_pairs(near)
 
 
-class _Column(NamedTuple):
+class _ColumnCells(NamedTuple):
     """The cells of a column, in no order."""
 
     numbers: list[int | float]
@@ -209,12 +209,12 @@ class _Column(NamedTuple):
     exact: bool
 
     @classmethod
-    def of(cls, cells: Counter[Hashable]) -> _Column:
+    def of(cls, cells: Counter[Hashable]) -> _ColumnCells:
         numbers = sorted(c for c in cells.elements() if isinstance(c, int | float))
         others = Counter({c: n for c, n in cells.items() if not isinstance(c, int | float)})
         return cls(numbers, others, not any(isinstance(c, float) for c in numbers))
 
-    def is_close(self, other: _Column, tolerance: float) -> bool:
+    def is_close(self, other: _ColumnCells, tolerance: float) -> bool:
         if len(self.numbers) != len(other.numbers) or (self.exact and other.exact):
             return False  # equal columns are not asked
         pairs = zip(self.numbers, other.numbers, strict=True)

@@ -109,14 +109,14 @@ class _All:
 
 
 @attrs.frozen
-class _Some:
+class _AnyOf:
     parts: tuple[_Statement, ...]
 
 
 _Fact: TypeAlias = _Is | _AtMost | _Equal
-_Statement: TypeAlias = "_Fact | _All | _Some"
+_Statement: TypeAlias = "_Fact | _All | _AnyOf"
 
-_YES, _NO = _All(()), _Some(())
+_YES, _NO = _All(()), _AnyOf(())
 
 
 class _OutOfWorkError(Exception):
@@ -137,8 +137,8 @@ def _some(parts: Iterable[_Statement]) -> _Statement:
     for part in parts:
         if part == _YES:
             return _YES
-        found.extend(part.parts if isinstance(part, _Some) else (part,))
-    return found[0] if len(found) == 1 else _Some(tuple(dict.fromkeys(found)))
+        found.extend(part.parts if isinstance(part, _AnyOf) else (part,))
+    return found[0] if len(found) == 1 else _AnyOf(tuple(dict.fromkeys(found)))
 
 
 def _constant(holds: bool) -> _Statement:  # noqa: FBT001 - a truth value
@@ -162,7 +162,7 @@ _STRICT_PIPES: Final = frozenset({"sqlite", "postgres", "duckdb", "bigquery", "s
 UNCASED_LIKE: Final = "LIKE does not tell upper from lower case, as in the default collations"
 
 
-class _Reader:
+class _StatementReader:
     """Makes statements of conditions."""
 
     def __init__(self, scope: Scope, never_null: Callable[[Scalar], Rests | None]) -> None:
@@ -609,11 +609,11 @@ def with_canonical_names(query: Query) -> Query:
 class _World:
     """What is asserted on one branch of the search."""
 
-    def __init__(self, reader: _Reader) -> None:
+    def __init__(self, reader: _StatementReader) -> None:
         self.reader = reader
         self.known: dict[str, dict[int, bool]] = {"null": {}, "true": {}}
         self.order = Order(reader.is_whole)
-        self.open: list[_Some] = []
+        self.open: list[_AnyOf] = []
         self._placed: set[int] = set()
         self._merged: set[tuple[int, ...]] = set()
         self._derived: set[_Statement] = set()
@@ -631,7 +631,7 @@ class _World:
         self.reader.take()
         if isinstance(statement, _All):
             return all(map(self.add, statement.parts))
-        if isinstance(statement, _Some):
+        if isinstance(statement, _AnyOf):
             self.open.append(statement)
             return bool(statement.parts)
         if isinstance(statement, _Is):
@@ -685,7 +685,7 @@ class _World:
             differ = self._differ(statement.first, statement.second, statement.number)
             return differ if differ is None else differ != statement.wanted
         values = [self.holds(part) for part in statement.parts]
-        deciding = isinstance(statement, _Some)
+        deciding = isinstance(statement, _AnyOf)
         if deciding in values:
             return deciding
         return (not deciding) if None not in values else None
@@ -708,7 +708,7 @@ class _World:
                 if left is None:
                     continue
                 if len(left) > 1:
-                    self.open.append(_Some(left))
+                    self.open.append(_AnyOf(left))
                     continue
                 changed = True
                 if not left or not self.add(left[0]):
@@ -724,7 +724,7 @@ class _World:
     def _n_known(self) -> int:
         return sum(map(len, (*self.known.values(), self._merged, self._derived)))
 
-    def _undecided(self, some: _Some) -> tuple[_Statement, ...] | None:
+    def _undecided(self, some: _AnyOf) -> tuple[_Statement, ...] | None:
         """Return the alternatives that are left, None where one of them holds."""
         left: list[_Statement] = []
         for part in some.parts:
@@ -853,7 +853,7 @@ class Facts:
         never_null: Callable[[Scalar], Rests | None],
     ) -> None:
         self.conditions = tuple(conditions)
-        self._reader = _Reader(scope, never_null)
+        self._reader = _StatementReader(scope, never_null)
         self._world = _World(self._reader)
         self._answers: dict[tuple[_Statement, ...], tuple[bool, Rests]] = {}
         self._possible = True

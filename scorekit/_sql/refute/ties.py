@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final, TypeAlias
 
-_Cells: TypeAlias = tuple[object, ...]
+_RowCells: TypeAlias = tuple[object, ...]
 
 MAX_ORDERS: Final = 200
 """Orders of tied rows that are tried of one query on one database."""
@@ -28,7 +28,7 @@ class TieBreaker:
         self._path: list[int] = []
         """The place that each choice in turn takes; the first one where there is none."""
         self._n_places: list[int] = []
-        self._numbers: dict[_Cells, dict[_Cells, float]] = {}
+        self._numbers: dict[_RowCells, dict[_RowCells, float]] = {}
 
     def orders(self) -> Iterator[None]:
         """
@@ -55,7 +55,7 @@ class TieBreaker:
         """Take the first order of the statements that follow."""
         self._path, self._n_places, self._numbers = [], [], {}
 
-    def number(self, n_kept: int, group: _Cells, row: _Cells) -> float:
+    def number(self, n_kept: int, group: _RowCells, row: _RowCells) -> float:
         """
         Return by what a row is sorted among those that tie with it.
 
@@ -69,14 +69,14 @@ class TieBreaker:
             numbers[row] = self._kept(numbers, n_kept) if n_kept else self._placed(numbers)
         return numbers[row]
 
-    def _kept(self, numbers: dict[_Cells, float], n: int) -> float:
+    def _kept(self, numbers: dict[_RowCells, float], n: int) -> float:
         """Return a low number for a row that is kept, a high one for what others come before."""
         if n == 1:  # each row is first, or not, among those that were met
             return min(numbers.values()) + (1.0, -1.0)[self._choose(2)] if numbers else 0.0
         is_full = sum(number == 0.0 for number in numbers.values()) == n
         return 1.0 if is_full else float(self._choose(2))
 
-    def _placed(self, numbers: dict[_Cells, float]) -> float:
+    def _placed(self, numbers: dict[_RowCells, float]) -> float:
         """Return a number before, between or behind those of other rows."""
         held = sorted(numbers.values())
         place = len(held) - self._choose(len(held) + 1)
