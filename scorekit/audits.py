@@ -10,16 +10,23 @@ import attrs
 from scorekit._core.checks import check_text
 from scorekit._core.mappings import FrozenMapping
 from scorekit._sheet.model import Part, Section, Sheet, line_of
-from scorekit._sql.audit import N_DATABASES, Found, Kind, audit, does_not_run
-from scorekit._sql.meaning.columns import known_schema, lacking_names
-from scorekit._sql.meaning.operands import not_run
-from scorekit._sql.schema.tables import Schema, check_schema
-from scorekit._sql.text.parsing import check_dialect, is_query, parsed_once
+from scorekit._sql.door import (
+    Difference,
+    Kind,
+    Schema,
+    audit,
+    check_dialect,
+    check_schema,
+    parsed_once,
+)
 from scorekit.equivalence import Counterexample, counterexample_of, tables_under
 from scorekit.records import Record, listing
 
 NO_SCHEMA: Final = "no schema is given: types and keys are not known, and most faults not seen"
 READ_AS_SQLITE: Final = "no dialect is named, so that the query is read as SQLite reads it"
+
+N_DATABASES: Final = 40
+"""Databases that are tried for each question; for ties as many again, in which numbers repeat."""
 
 NOTHING: Final = f"nothing found by proofs and on {N_DATABASES} small databases"
 
@@ -179,36 +186,25 @@ def query_audit(
     if schema is not None:
         check_schema(schema)
     said = *(() if named else (READ_AS_SQLITE,)), *(() if schema else (NO_SCHEMA,))
-    why = refused(text, schema, named)
-    if why is not None:
-        finding = AuditFinding(kind="does_not_run", clause="", sentence=why)
-        return QueryAudit(findings=(finding,))
-    known = known_schema(schema, named)
-    found = audit(text, known, named or "sqlite")
-    unread = () if known is None else known.unread
+    found = audit(text, schema, named, N_DATABASES)
     return QueryAudit(
-        findings=tuple(map(_finding, found.found)),
+        findings=tuple(_finding(*one) for one in found.found),
         undecided=FrozenMapping(found.undecided),
-        assumptions=(*said, *unread),
+        assumptions=() if found.is_refused else (*said, *found.unread),
     )
 
 
-def refused(sql: str, schema: Schema | None, dialect: str | None) -> str | None:
-    """Return why a database of a dialect does not run a text as one query, None if it may."""
-    known = known_schema(schema, dialect)
-    why = does_not_run(sql, known, dialect)
-    if why is None and is_query(sql, dialect):
-        lacking = lacking_names(sql, schema, dialect).error
-        why = not_run(sql, dialect, known) if lacking is None else lacking[1]
-    return why
-
-
-def _finding(found: Found) -> AuditFinding:
-    shown = found.difference
+def _finding(
+    kind: Kind,
+    clause: str,
+    sentence: str,
+    shown: Difference | None,
+    assumptions: tuple[str, ...],
+) -> AuditFinding:
     return AuditFinding(
-        kind=found.kind,
-        clause=found.clause,
-        sentence=found.sentence,
+        kind=kind,
+        clause=clause,
+        sentence=sentence,
         database=None if shown is None else counterexample_of(shown),
-        assumptions=found.assumptions if shown is None else shown.assumptions,
+        assumptions=assumptions if shown is None else shown.assumptions,
     )

@@ -29,16 +29,15 @@ from scorekit._core.columns import (
     name_of,
     names_of,
 )
-from scorekit._core.mappings import FrozenMapping, is_mapping
+from scorekit._core.mappings import FrozenMapping, frozen_mappings, is_mapping
 from scorekit._sheet.model import Block, Fields, Part, Section, Sheet, Table
 from scorekit._sheet.values import brief, counted, entries
-from scorekit._sql.schema.tables import Keys, check_schema, frozen_keys, frozen_schema
-from scorekit._sql.text.parsing import check_dialect
+from scorekit._sql.door import NOT_COMPARED, Keys, check_dialect, check_schema, frozen_keys
 from scorekit.audits import QueryAudit, notes_of, sections_of
 from scorekit.calibration import DEFAULT_NOMINAL, check_level
 from scorekit.columns import ColumnAccuracy
 from scorekit.correctness import ROLES, Evidence, QueryCorrectness, accepted_queries
-from scorekit.equivalence import NOT_COMPARED, Counterexample, SqlEquivalence, tables_of
+from scorekit.equivalence import Counterexample, SqlEquivalence, tables_of
 from scorekit.errors import one_line, refuse, shown
 from scorekit.records import MetricResult, Record
 from scorekit.results import (
@@ -165,7 +164,7 @@ class SqlCase(Record):
     """Confidence that the model stated, high, medium or low."""
     dialect: str | None = None
     schema: str | FrozenMapping[str, FrozenMapping[str, str]] | None = attrs.field(
-        default=None, converter=frozen_schema
+        default=None, converter=frozen_mappings
     )
     """The tables, as text or as table -> column -> type."""
     question: str | None = None
@@ -586,7 +585,7 @@ def sql_cases_from_columns(
 
     def entries(name: str, values: Any) -> tuple[Any, ...]:
         if name in _ONE_FOR_ALL and (isinstance(values, str | SqlOptions) or is_mapping(values)):
-            return (frozen_schema(values) if name == "schema" else values,) * len(case_ids)
+            return (frozen_mappings(values) if name == "schema" else values,) * len(case_ids)
         items = check_items(name, as_builtins(values), what="entries")
         check_same_length(name, len(items), "case_id", len(case_ids))
         check_same_order("case_id", case_id, name, values)

@@ -9,13 +9,10 @@ from collections.abc import Iterable
 import attrs
 
 from scorekit._core.checks import check_generated
-from scorekit._sql.meaning.columns import ColumnsRead, known_tables, read_columns
-from scorekit._sql.schema.tables import Schema
-from scorekit._sql.text.names import parts_of
-from scorekit._sql.text.parsing import check_dialect
+from scorekit._sql.door import ColumnReader, Schema, check_dialect, match_names
 from scorekit.errors import refuse
 from scorekit.records import MetricError, MetricResult, metric_error
-from scorekit.tables import check_names, match_names, plain_names
+from scorekit.tables import check_names
 
 _log = logging.getLogger(__name__)
 
@@ -99,19 +96,17 @@ def column_accuracy(
         Jura", Bulletin de la Société Vaudoise des Sciences Naturelles 37, 1901.
     """
     check_generated("generated", generated)
-    named = check_dialect(dialect)
-    known = known_tables(schema, named)
-    found = read_columns(generated, known, named)
+    reader = ColumnReader(schema, check_dialect(dialect))
+    found = reader.read(generated)
     if isinstance(expected, str):
-        wanted = read_columns(expected, known, named)
+        wanted = reader.read(expected)
         if wanted.error is not None and wanted.error.kind in ("empty", "not_sql"):
             refuse("expected", "SQL, or names in a list", expected)
     else:
         given = check_names("expected", expected)
         if any(map(_QUERY.match, given)):
             refuse("expected", "SQL, or names in a list", given)
-        names = frozenset(plain_names(given, found.dialect or named or ""))
-        wanted = ColumnsRead(names, frozenset(name for name in names if len(parts_of(name)) == 1))
+        wanted = reader.named(given, found.dialect)
     is_same = isinstance(expected, str) and expected.strip() == generated.strip()
     if is_same and found.error is not None and found.error.kind in _LACKING:
         found = wanted = found._replace(error=None)  # the same columns, whichever they are

@@ -18,7 +18,7 @@ from scorekit._core.checks import check_choice, check_generated, check_items, ch
 from scorekit._core.clock import limited
 from scorekit._core.logs import log
 from scorekit._core.mappings import FrozenMapping
-from scorekit._core.text import key_of
+from scorekit._core.text import ORDINALS, key_of
 from scorekit._judge.asking import TIMEOUT_MESSAGE
 from scorekit._judge.waiting import (
     Caller,
@@ -31,33 +31,8 @@ from scorekit._judge.waiting import (
 )
 from scorekit._sheet.model import Sheet, line_of
 from scorekit._sheet.values import counted
-from scorekit._sql.audit import holding
-from scorekit._sql.meaning.columns import (
-    Lacking,
-    has_tables,
-    known_schema,
-    lacking_names,
-    reads_catalog,
-)
-from scorekit._sql.meaning.operands import not_run
-from scorekit._sql.refute.engine import Engine
-from scorekit._sql.refute.reading import ORDINALS
-from scorekit._sql.schema.tables import Schema, schema_text
-from scorekit._sql.text.parsing import (
-    UNREADABLE,
-    check_dialect,
-    is_explain,
-    is_long,
-    is_query,
-    n_queries,
-    parse,
-    parsed_once,
-    refused_by_all,
-    returns_no_rows,
-)
-from scorekit.audits import refused
+from scorekit._sql.door import Engine, Faults, Schema, check_dialect, parsed_once, schema_text
 from scorekit.equivalence import (
-    NO_TABLE,
     SqlEquivalence,
     check_engine,
     is_empty,
@@ -65,7 +40,7 @@ from scorekit.equivalence import (
     sql_equivalence,
     tables_of,
 )
-from scorekit.errors import InputError, JudgeError, SqlError, one_line
+from scorekit.errors import JudgeError, one_line
 from scorekit.judges import (
     METRIC,
     AnyJudge,
@@ -105,7 +80,7 @@ def _code() -> str:
     from sqlglot._version import __version__ as parser
 
     root = Path(__file__).parent
-    files = [root / "equivalence.py", *sorted(root.glob("_sql/**/*.py"))]
+    files = [root / "equivalence.py", root / "_core/rows.py", *sorted(root.glob("_sql/**/*.py"))]
     code = sha256(b"".join(file.read_bytes() for file in files if file.is_file()))
     return key_of(code.hexdigest(), parser, sqlite3.sqlite_version)
 
@@ -306,10 +281,10 @@ class Pair:
             return self.alike()
         if self.known:
             return self.known
-        fault = self.fault()
+        fault = self.faults.of_generated()
         if fault is not None:
             return self._failure("output", *fault)
-        if self.is_no_query():
+        if self.faults.is_no_query():
             return QueryCorrectness(score=0.0, reasoning=NO_QUERY, method="refuted")
         known: list[SqlEquivalence] = []
         with limited(self.evidence_seconds):
@@ -331,7 +306,7 @@ class Pair:
 
     def alike(self) -> QueryCorrectness:
         """Return the result of a text that is the expected one, if its database runs it."""
-        why = None if self.evidence == "judge" else self.not_run(self.generated)
+        why = None if self.evidence == "judge" else self.faults.not_run(self.generated)
         if why is not None:
             return self._failure("instrument", BAD_REFERENCE, f"expected: {why}")
         reasoning = "Queries are identical"
@@ -368,87 +343,6 @@ class Pair:
         is_short = len(self.generated) <= SHORT and self.evidence == "judge"
         return is_short or self.is_identical() or bool(self.known)
 
-    def fault(self) -> tuple[str, Exception | str] | None:
-        """Return the kind and the reason of an error that the generated query is to blame for."""
-        try:
-            parse(self.generated, self.dialect)
-        except SqlError as error:
-            is_ours = error.kind in UNREADABLE or all(map(self.refused, self.accepted))
-            return None if is_ours else (error.kind, error)
-        why = refused_by_all(self.generated) if self.dialect is None else None
-        if why is not None and not all(map(refused_by_all, self.accepted)):
-            return "parse", why
-        if self.evidence == "judge":
-            return None
-        lacking = Lacking() if self.schema is None else self.lacking(self.generated)
-        if lacking.error is None:
-            why = self.not_run(self.generated) if self.dialect is not None else None
-            is_own = why is not None and not all(map(self.not_run, self.accepted))
-            return ("refused", f"generated: {why}") if is_own else self.several()
-        others = list(map(self.lacking, self.accepted))
-        if all(other.error is not None for other in others):
-            return None  # it is the schema or the reference that is wrong
-        for other in others:
-            lacking -= other
-        return lacking.error and (lacking.error[0], f"generated: {lacking.error[1]}")
-
-    def several(self) -> tuple[str, str] | None:
-        """Return the fault of a text of several queries where one is expected."""
-        n = n_queries(self.generated, self.dialect)
-        if n <= 1 or not any(is_query(one, self.dialect) for one in self.accepted):
-            return None
-        return "refused", f"generated: {holding(n)}"
-
-    def refused(self, query: str) -> str | None:
-        """Return why a query that is SQL is not that of the dialect."""
-        if self.dialect is not None and not is_long(query):
-            try:
-                parse(query, self.dialect)
-            except SqlError as error:
-                with suppress(SqlError):
-                    parse(query)
-                    return error.message
-        return None
-
-    def not_run(self, query: str) -> str | None:
-        """Return why the dialect's database does not run a query, if that is certain."""
-        try:
-            return not_run(query, self.dialect, known_schema(self.schema, self.dialect))
-        except Exception:  # noqa: BLE001 - as in `evidence_on`
-            return None
-
-    def bad(self, query: str) -> str | None:
-        """Return why an accepted query does not run, by its dialect and a schema of tables."""
-        if is_long(query):
-            return None
-        is_known = self.evidence == "auto" and self.is_schema_known()
-        try:
-            return refused(query, self.schema if is_known else None, self.dialect)
-        except Exception:  # noqa: BLE001 - as in `evidence_on`
-            return None
-
-    def is_no_query(self) -> bool:
-        """Say whether the SQL, which parses, returns no rows of tables where these are asked."""
-        try:
-            no_rows = returns_no_rows(self.generated, self.dialect)
-            if not no_rows and not is_explain(self.generated):
-                return False
-        except SqlError:  # which the text is not to blame for
-            return False
-        return all(
-            is_query(expected, self.dialect)
-            and not is_explain(expected)
-            and not reads_catalog(expected, self.dialect)
-            for expected in self.accepted
-        )
-
-    def lacking(self, query: str) -> Lacking:
-        """Return what a query names and the schema does not have."""
-        try:
-            return lacking_names(query, self.schema, self.dialect)
-        except (TypeError, InputError):  # a schema that only a judge understands
-            return Lacking()
-
     def evidence_on(self, expected: str) -> SqlEquivalence:
         """Return whether the two are proved equal or refuted; never raises."""
         try:
@@ -465,6 +359,12 @@ class Pair:
             reason = one_line(f"{type(error).__name__}: {error}")
             log(_log, logging.WARNING, f"no evidence: {reason}")
             return SqlEquivalence(verdict="unknown", reason=reason)
+
+    @cached_property
+    def faults(self) -> Faults:
+        """What is wrong with the texts by themselves."""
+        by_schema = self.evidence == "auto"
+        return Faults(self.generated, self.accepted, self.schema, self.dialect, by_schema)
 
     @cached_property
     def evidence_keys(self) -> tuple[str, ...]:
@@ -502,7 +402,7 @@ class Pair:
         if refuted is not None:
             return refuted
         raised = (in_roles(found.reason) for found in self.known if found.raises == "b")
-        why = next(filter(None, (*map(self.bad, self.accepted), *raised)), None)
+        why = next(filter(None, (*map(self.faults.of_reference, self.accepted), *raised)), None)
         if why is not None:
             return self._failure("instrument", BAD_REFERENCE, f"expected: {why}")
         return self._failure("instrument", UNDECIDED, f"{self.undecided()}; {NO_JUDGE}")
@@ -517,8 +417,7 @@ class Pair:
             reason = in_roles(one_line(reasons[0], SHORT_REASON)).rstrip(".")
             why = f"neither proved equal nor refuted: {reason}"
             why += "" if self.dialect else f" ({NO_DIALECT})"
-        is_prose = isinstance(self.schema, str) and not self.is_schema_known()
-        return f"{why}; {NO_TABLE}" if is_prose else why
+        return "; ".join(filter(None, (why, self.faults.of_schema())))
 
     def refuted(self) -> QueryCorrectness | None:
         """Return the result where each accepted query is refuted under the schema."""
@@ -528,16 +427,9 @@ class Pair:
         reason = in_roles(found.reason)
         return (
             QueryCorrectness(score=0.0, reasoning=reason, method="refuted", equivalence=found)
-            if self.is_schema_known()
+            if self.faults.is_schema_known()
             else None
         )
-
-    def is_schema_known(self) -> bool:
-        """Say whether the schema defines tables, as text for a judge may not."""
-        try:
-            return has_tables(self.schema, self.dialect)
-        except (TypeError, InputError):
-            return False
 
     async def asked(self, place: AsyncExitStack | None = None) -> QueryCorrectness:
         """Return the result of asking the judge, which may close *place* before."""

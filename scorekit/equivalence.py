@@ -2,40 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from functools import partial
-from typing import Any, Final, Literal, TypeVar, Unpack
+from collections.abc import Callable
+from typing import Any, Final, Literal, Unpack
 
 import attrs
 
 from scorekit._core.checks import check_count, check_number, check_text
-from scorekit._core.clock import OutOfTimeError, limited
+from scorekit._core.rows import ResultRow, Rows
+from scorekit._core.text import ORDINALS
 from scorekit._sheet.model import Fields, Part, Sheet, Table
-from scorekit._sql.databases.kinds import UNCASED
-from scorekit._sql.meaning.operands import drops_texts
-from scorekit._sql.meaning.question import Question, Same
-from scorekit._sql.meaning.rows import (
-    ResultRow,
-    Rows,
-    same_bag,
-    same_in_some_column_order,
-    same_set,
-)
-from scorekit._sql.prove.clauses import differing
-from scorekit._sql.prove.search import IGNORED, UNORDERED, Proof, Unproved, Within, search
-from scorekit._sql.refute.engine import Engine, Raised, engine_name, refute_by
-from scorekit._sql.refute.expressions import UnfaithfulError
-from scorekit._sql.refute.reading import (
-    ORDINALS,
-    Pair,
-    Texts,
-    fold_names,
-    read_pair,
-    read_texts,
-)
-from scorekit._sql.refute.search import Difference, NoDifference, refute
-from scorekit._sql.schema.tables import Schema, SqlSchema, read_schema
-from scorekit._sql.text.parsing import check_dialect, is_long, text_around
+from scorekit._sql.door import Difference, Engine, Schema, check_dialect, find_evidence
 from scorekit.errors import InputError, one_line, refuse
 from scorekit.records import Record, listing
 from scorekit.results import OptionFields, Rule, SqlOptions, result_accuracy, takes_options
@@ -43,32 +19,9 @@ from scorekit.results import OptionFields, Rule, SqlOptions, result_accuracy, ta
 MAX_DATABASES: Final = 10_000
 """Most databases that `sql_equivalence` tries."""
 
-CASED: Final = "texts that differ in case only are different values"
-"""What a set of texts rests on where a collation may be blind to case."""
-
-NO_NULL_KEYS: Final = "primary keys hold no NULL, which SQLite allows in all but INTEGER ones"
-"""What a proof rests on where it needs such a key."""
-
-N_RUN_IF_PROVED: Final = 3
-"""Databases on which an engine runs queries that are proved equal, to see that it does."""
-
-PROOF_SHARE: Final = 0.6
-"""The share of the time that the search for a proof may take."""
-
-WHOLE_EFFORT_SECONDS: Final = 5.0
-"""The time limit from which on no step fewer is taken."""
-
-TOO_DEEP: Final = "the queries are nested too deeply"
-
-NO_TABLE: Final = "the schema defines no table"
-
-NOT_COMPARED: Final = (UNORDERED, IGNORED)
-"""What a proof rests on that leaves out an ORDER BY."""
-
 _ROWS_SHOWN = 12
 _CELL_SHOWN = 60
 _BACKSLASH: Final = chr(92)
-_T = TypeVar("_T")
 
 
 @attrs.frozen(kw_only=True, repr=False)
@@ -333,182 +286,44 @@ def sql_equivalence(
     texts = check_text("a", a, empty=True), check_text("b", b, empty=True)
     named = check_dialect(dialect)
     given: Any = SqlOptions.of(options, fields).settled  # each is given, but for keys
-    same = _same(given.semantics, given.column_order, given.tolerance)
     count = check_count("n_databases", n_databases, 1, MAX_DATABASES)
     number = check_count("seed", seed)
     seconds = check_number("timeout_seconds", timeout_seconds, 0.0, open_ends=True)
-    check_engine(engine)
-    known = read_schema(schema, given.keys, named)
-    unread = known.unread if known is not None else ()
-    if isinstance(schema, str) and (known is None or not known.given):
-        unread = (*unread, NO_TABLE)
-    unread = (*unread, *_left_out(texts, named))
-    question = Question(
-        schema=known,
+    found = find_evidence(
+        texts,
+        schema=schema,
         dialect=named,
-        semantics=given.semantics,
-        column_order=given.column_order,
-        row_order=given.row_order,
-        tolerance=given.tolerance,
-        same=_same_by_rule(same, given.rule),
+        options=given,
+        is_alike=_alike_by(given.rule),
+        engine=check_engine(engine),
         n_databases=count,
         seed=number,
-        effort=min(1.0, seconds / WHOLE_EFFORT_SECONDS),
+        seconds=seconds,
     )
-    schema_read_again = partial(read_schema, schema, given.keys)
-    looked_for = _Search(texts, question, engine, given, seconds, schema_read_again)
-    with limited(seconds):
-        return looked_for.result(unread)
-
-
-@attrs.define
-class _Search:
-    """A proof and a counterexample of one pair, each within its time."""
-
-    texts: tuple[str, str]
-    question: Question
-    engine: Engine | None
-    given: Any
-    seconds: float
-    read_again: Callable[..., SqlSchema | None]
-    """Reads the schema for SQLite, whose keys may hold NULL or not."""
-    is_late: bool = False
-    """Whether the clock has ended a part of the search."""
-
-    def result(self, unread: tuple[str, ...]) -> SqlEquivalence:
-        """Return what is found."""
-        known, named = self.question.schema, self.question.dialect
-        try:
-            read, refused = _texts(self.texts, known, named, self.engine)
-        except UnfaithfulError as error:
-            return SqlEquivalence(verdict="unknown", reason=one_line(str(error)))
-        except RecursionError:
-            return SqlEquivalence(verdict="unknown", reason=TOO_DEEP)
-        unread, pair = (*unread, *read.assumptions), read.neutral
-        if pair.first == pair.second:
-            return _identical(read.refusals, tuple(_left_out(self.texts, named)))
-        proof: Proof | Within | Unproved = Unproved(exhausted=False)
-        if not (refused or read.refusals):
-            prove = partial(search, pair.first, pair.second, self.question, readings=read.readings)
-            proof = self.within(PROOF_SHARE, prove) or Unproved(exhausted=True)
-        ran = self.run(pair, is_proved=isinstance(proof, Proof))
-        if ran is not None and not (isinstance(ran, NoDifference) and ran.n_compared):
-            proof = Unproved(exhausted=False)  # what an engine does not run earns no credit
-        if isinstance(proof, Proof | Within):
-            if named == "sqlite" and self.needs_keys(proof, pair):
-                unread = (*unread, NO_NULL_KEYS)
-            is_cased = self.question.semantics == "set" and _is_cased(pair, known, named)
-            cased = (CASED,) if is_cased else ()
-            return attrs.evolve(_agreed(proof, unread, cased), engine=engine_name(self.engine))
-        found = ran or self.within(1.0, lambda: refute(read.pairs(), self.question)) or self.late
-        return self.unproved(found, proof, read, unread)
-
-    def unproved(
-        self,
-        found: Difference | NoDifference | Raised,
-        proof: Unproved,
-        read: Texts,
-        unread: tuple[str, ...],
-    ) -> SqlEquivalence:
-        """Return what is found where there is no proof."""
-        by, rule = engine_name(self.engine), self.given.rule
-        if not isinstance(found, Difference):
-            how = "" if rule == "scorekit" else f", by the rule {rule!r}"
-            reason = (*read.refusals, found.reason + how)[0]
-            unknown = _unknown(found, proof, reason, unread, by)
-            late = f"; the clock ended it after {self.seconds:g} s" * self.is_late
-            return attrs.evolve(unknown, reason=unknown.reason + late, timed_out=self.is_late)
-        if found.order_only and not self.same(*found.results):
-            why = f"the same results in another order, by the rule {rule!r}"
-            return SqlEquivalence(verdict="unknown", reason=why, assumptions=unread, engine=by)
-        differs_in: tuple[str, ...] = ()
-        if self.given.locate and not read.refusals:
-            first, second = read.neutral[:2]
-            prove = partial(search, second=second, question=self.question)
-            differs_in = self.within(1.0, lambda: differing(first, second, prove)) or ()
-        return SqlEquivalence(
-            verdict="refuted",
-            reason=one_line(_refuted(found)),
-            counterexample=counterexample_of(found),
-            assumptions=(*found.assumptions, *unread, *read.refusals),
-            engine=by,
-            differs_in=differs_in,
-        )
-
-    def run(self, pair: Pair, *, is_proved: bool) -> Difference | NoDifference | Raised | None:
-        """Return how the caller's engine tells the queries apart, if there is one."""
-        if self.engine is None:
-            return None
-        n = self.question.n_databases
-        question = attrs.evolve(
-            self.question, n_databases=min(n, N_RUN_IF_PROVED if is_proved else n)
-        )
-        ran = self.within(1.0, partial(refute_by, self.engine, self.texts, pair, question))
-        return ran or self.late
-
-    @property
-    def same(self) -> Same:
-        """Whether two results hold the same rows, whatever the rule of a benchmark says."""
-        given = self.given
-        return _same(given.semantics, given.column_order, given.tolerance)
-
-    @property
-    def late(self) -> NoDifference:
-        """What is known of a search that the clock ended."""
-        return NoDifference("no difference was found in time")
-
-    def within(self, share: float, work: Callable[[], _T]) -> _T | None:
-        """Return what *work* returns, None if it takes more than its share of the time."""
-        try:
-            with limited(share * self.seconds):
-                return work()
-        except OutOfTimeError:
-            self.is_late = True
-            return None
-
-    def needs_keys(self, proof: Proof | Within, pair: Pair) -> bool:
-        """Say whether a proof would be lost if primary keys held NULL, as most may in SQLite."""
-        given, loose = (self.read_again("sqlite", null_keys=n) for n in (False, True))
-        if loose == given:
-            return False
-        again = partial(search, *pair[:2], attrs.evolve(self.question, schema=loose))
-        return type(self.within(1.0, again)) is not type(proof)
-
-
-def _identical(refusals: tuple[str, ...], left_out: tuple[str, ...]) -> SqlEquivalence:
-    if refusals:
-        return SqlEquivalence(verdict="unknown", reason=one_line(refusals[0]))
     return SqlEquivalence(
-        verdict="proved",
-        reason="the queries are identical",
-        proof=("identical text",),
-        assumptions=left_out,
+        verdict=found.verdict,
+        reason=found.reason,
+        counterexample=None if found.difference is None else counterexample_of(found.difference),
+        assumptions=found.assumptions,
+        proof=found.proof,
+        includes=found.includes,
+        engine=found.engine,
+        raises=found.raises,
+        timed_out=found.timed_out,
+        differs_in=found.differs_in,
     )
 
 
-def _unknown(
-    found: NoDifference | Raised,
-    proof: Unproved,
-    reason: str,
-    unread: tuple[str, ...],
-    engine: str | None,
-) -> SqlEquivalence:
-    ended = "; the search for a proof ended after too many steps" * proof.exhausted
-    return SqlEquivalence(
-        verdict="unknown",
-        reason=one_line(reason) + ended,
-        assumptions=unread,
-        engine=engine,
-        raises=("a", "b")[found.query] if isinstance(found, Raised) else None,
-    )
+def _alike_by(rule: Rule) -> Callable[[Rows, Rows], bool] | None:
+    """Return what the rule of a benchmark takes for the same result; None for our own rule."""
 
+    def is_alike(first: Rows, second: Rows) -> bool:
+        try:
+            return result_accuracy(first, second, rule=rule).score == 1.0
+        except InputError:  # too many columns are alike to find their order
+            return True
 
-def _left_out(texts: tuple[str, str], dialect: str | None) -> Iterator[str]:
-    """Yield what stands around the SQL of each text and is not read."""
-    for text, which in zip(texts, ORDINALS, strict=True):
-        around = text_around(text, dialect)
-        if around:
-            yield f"of the {which} text this is left out: {one_line(around, _CELL_SHOWN)}"
+    return None if rule == "scorekit" else is_alike
 
 
 def check_engine(engine: Engine | None) -> Engine | None:
@@ -516,90 +331,6 @@ def check_engine(engine: Engine | None) -> Engine | None:
     if engine is not None and not callable(engine):
         refuse("engine", "a function of statements and a query", engine, TypeError)
     return engine
-
-
-def _texts(
-    texts: tuple[str, str], schema: SqlSchema | None, dialect: str | None, engine: Engine | None
-) -> tuple[Texts, str]:
-    """Read two queries; what their dialect may not have an engine may, so that is only said."""
-    try:
-        return read_texts(texts, schema, dialect), ""
-    except UnfaithfulError as error:
-        if engine is None or any(map(is_long, texts)):
-            raise
-        pair = read_pair(texts, dialect)
-        folded = fold_names(pair, schema, dialect)
-        return Texts(lambda: {pair.dialect: pair}, (), pair, folded), str(error)
-
-
-def _is_cased(pair: Pair, schema: SqlSchema | None, dialect: str | None) -> bool:
-    """Say whether a set of texts hangs on a collation that may be blind to case."""
-    uncased = dialect is None or dialect in UNCASED
-    return uncased and drops_texts(pair.first, pair.second, dialect, schema)
-
-
-def _agreed(
-    proof: Proof | Within, unread: tuple[str, ...], cased: tuple[str, ...]
-) -> SqlEquivalence:
-    if isinstance(proof, Within):
-        return _within(proof, unread)
-    return _proved(proof, (*unread, *cased))
-
-
-def _proved(proof: Proof, unread: tuple[str, ...]) -> SqlEquivalence:
-    order = ", with its columns in another order" if proof.reordered else ""
-    order += "".join(f"; {one}" for one in proof.assumptions if one in NOT_COMPARED)
-    return SqlEquivalence(
-        verdict="proved",
-        reason=f"both queries have the same tables, conditions and columns{order}",
-        assumptions=(*proof.assumptions, *unread),
-        proof=proof.steps,
-    )
-
-
-def _within(found: Within, unread: tuple[str, ...]) -> SqlEquivalence:
-    """Say that one query leaves more ties at its LIMIT than the other one does."""
-    wide = 0 if found.flipped else 1
-    return SqlEquivalence(
-        verdict="unknown",
-        reason="the same rows in the same order, but for tied rows at a LIMIT: they allow the "
-        f"{ORDINALS[wide]} query results that the {ORDINALS[1 - wide]} query does not allow",
-        assumptions=(*found.assumptions, *unread),
-        includes="b" if wide else "a",
-    )
-
-
-def _refuted(found: Difference) -> str:
-    """Return in words what differs."""
-    n_rows = sum(len(rows) for _, rows in found.tables.values())
-    what = "the order of results differs" if found.order_only else "results differ"
-    return f"{what} on a database of {n_rows} row{'s' * (n_rows != 1)}"
-
-
-def _same(semantics: str, column_order: str, tolerance: float) -> Callable[[Rows, Rows], bool]:
-    compare = same_set if semantics == "set" else same_bag
-
-    def same(first: Rows, second: Rows) -> bool:
-        if first and second and len(first[0]) != len(second[0]):
-            return False
-        if column_order == "significant" or compare(first, second, tolerance):
-            return compare(first, second, tolerance)
-        # no difference is proved where the search for an order of columns was given up
-        return same_in_some_column_order(first, second, tolerance, compare) is not False
-
-    return same
-
-
-def _same_by_rule(same: Callable[[Rows, Rows], bool], rule: Rule) -> Callable[[Rows, Rows], bool]:
-    """Take for the same also what the rule of a benchmark does."""
-
-    def either(first: Rows, second: Rows) -> bool:
-        try:
-            return same(first, second) or result_accuracy(first, second, rule=rule).score == 1.0
-        except InputError:  # too many columns are alike to find their order
-            return True
-
-    return same if rule == "scorekit" else either
 
 
 def counterexample_of(found: Difference) -> Counterexample:

@@ -38,7 +38,7 @@ from scorekit._core.checks import (
     store,
 )
 from scorekit._core.mappings import FrozenMapping, is_mapping
-from scorekit._sql.meaning.rows import (
+from scorekit._core.rows import (
     NAN,
     ResultRow,
     Rows,
@@ -50,7 +50,7 @@ from scorekit._sql.meaning.rows import (
     same_sequence,
     same_set,
 )
-from scorekit._sql.schema.tables import Keys, frozen_keys
+from scorekit._sql.door import Keys, frozen_keys
 from scorekit.errors import LONG_INT_BITS, InputError, refuse, shown
 from scorekit.records import MetricError, MetricResult, Record
 

@@ -22,9 +22,7 @@ from scorekit._core.progress import check_progress, reporting
 from scorekit._core.text import key_of
 from scorekit._judge.ledger import Ledger, ledger
 from scorekit._judge.waiting import check_timeout, off_loop, run_to_end
-from scorekit._sql.refute.engine import Engine, engine_name
-from scorekit._sql.schema.tables import schema_text
-from scorekit._sql.text.parsing import parsed_once
+from scorekit._sql.door import Engine, engine_name, parsed_once, schema_text
 from scorekit.cases import (
     METRICS,
     SqlCase,

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import logging
-from collections import defaultdict
 from collections.abc import Iterable
 from concurrent.futures import Executor
 from functools import partial
 from itertools import islice
-from typing import Any, NamedTuple, TypeGuard
+from typing import Any, TypeGuard
 
 import attrs
 import numpy as np
@@ -17,14 +16,12 @@ from numpy.typing import NDArray
 from scorekit._core.checks import check_generated, check_items, check_same_length, check_text
 from scorekit._core.columns import as_builtins
 from scorekit._core.mappings import is_mapping
-from scorekit._sql.text.base_tables import tables_of
-from scorekit._sql.text.names import dotted, parts_of, resolved
-from scorekit._sql.text.parsing import check_dialect, read
+from scorekit._sql.door import check_dialect, match_names, read_tables
 from scorekit.errors import SqlError, refuse
 from scorekit.parallel import Progress, map_scores
 from scorekit.records import MetricError, MetricResult, metric_error
 
-_LOGGER = logging.getLogger(__name__)
+_log = logging.getLogger(__name__)
 
 MAX_EXPECTED = 10_000
 """Most names that `table_accuracy` compares with."""
@@ -83,7 +80,8 @@ def extract_tables(sql: str, *, dialect: str | None = None) -> tuple[str, ...]:
         ...
         scorekit.errors.SqlError: parse: Expecting ). Line 1, column 9.
     """
-    return _extract(check_text("sql", sql, empty=True), dialect).tables
+    text = check_text("sql", sql, empty=True)
+    return read_tables(text, check_dialect(dialect)).tables
 
 
 def table_accuracy(
@@ -130,9 +128,9 @@ def table_accuracy(
     dialect = check_dialect(dialect)
     named = check_names("expected_tables", expected_tables)
     try:
-        extracted, unread, read_as = _extract(generated, dialect)
+        extracted, unread, read_as = read_tables(generated, dialect)
     except SqlError as error:
-        expected = plain_names(named, dialect or "")
+        expected = match_names((), named, dialect or "").expected
         return TableAccuracy(
             score=0.0,
             extracted=(),
@@ -145,16 +143,15 @@ def table_accuracy(
                 kind=error.kind,
                 error=error,
                 inputs={"generated": generated},
-                logger=_LOGGER,
+                logger=_log,
             ),
         )
-    expected = plain_names(named, read_as)
-    partners = match_names(extracted, expected)
-    n_names = len(extracted) + len(expected) - partners.n_pairs
+    partners = match_names(extracted, named, read_as)
+    n_names = len(extracted) + len(partners.expected) - partners.n_pairs
     return TableAccuracy(
         score=partners.n_pairs / n_names if n_names else 1.0,
         extracted=extracted,
-        expected=expected,
+        expected=partners.expected,
         missing=tuple(partners.only_expected),
         unexpected=tuple(partners.only_extracted),
         unread=unread,
@@ -174,75 +171,6 @@ def check_names(name: str, names: object) -> tuple[str, ...]:
 
 def _is_iterable(value: object) -> TypeGuard[Iterable[Any]]:
     return isinstance(value, Iterable)
-
-
-def plain_names(names: Iterable[str], dialect: str) -> tuple[str, ...]:
-    """Return names as a script of a dialect has them, each once, sorted."""
-    return tuple(sorted({resolved(parts_of(name), dialect) for name in names}))
-
-
-class _ExtractedTables(NamedTuple):
-    """What `extract_tables` finds in a script, and the statements that it could not read."""
-
-    tables: tuple[str, ...]
-    unread: tuple[str, ...]
-    dialect: str
-
-
-def _extract(sql: str, dialect: str | None) -> _ExtractedTables:
-    script = read(sql, check_dialect(dialect))
-    return _ExtractedTables(tuple(sorted(tables_of(script))), script.unread, script.dialect)
-
-
-class Matching(NamedTuple):
-    """How many names go together, and which have no partner."""
-
-    n_pairs: int
-    only_extracted: list[str]
-    only_expected: list[str]
-
-
-def match_names(extracted: tuple[str, ...], expected: tuple[str, ...]) -> Matching:
-    """
-    Match names of which one ends with the other, one to one, as many as possible.
-
-    Longest names first, each with any longer name still free: what it ends can be matched by
-    every shorter name that it could, so taking it costs nothing later on.
-    """
-    sides = (frozenset(extracted), frozenset(expected))
-    n_parts = {name: len(parts_of(name)) for name in (*extracted, *expected)}
-    lengths = [{n_parts[name] for name in side} for side in sides]
-    free: tuple[set[str], set[str]] = (set(), set())
-    ending_in = (defaultdict[str, list[str]](list), defaultdict[str, list[str]](list))
-    n_pairs = 0
-
-    def longer(side: int, name: str) -> list[str]:
-        found = ending_in[side][name]
-        while found and found[-1] not in free[side]:
-            found.pop()
-        return found
-
-    for name in sorted(sides[0] | sides[1], key=lambda name: -n_parts[name]):
-        on = {side for side in (0, 1) if name in sides[side]}
-        taking = {side for side in on if longer(1 - side, name)}
-        if on == {0, 1} != taking:  # with itself, unless both can have another
-            n_pairs += 1
-            continue
-        for side in on:
-            if side in taking:
-                free[1 - side].remove(longer(1 - side, name).pop())
-                n_pairs += 1
-            else:
-                free[side].add(name)
-                for suffix in _suffixes(name, lengths[1 - side]):
-                    ending_in[side][suffix].append(name)
-    return Matching(n_pairs, *map(sorted, free))
-
-
-def _suffixes(name: str, lengths: set[int]) -> list[str]:
-    """Return the ends of a dotted name that have one of these numbers of parts."""
-    parts = parts_of(name)
-    return [dotted(parts[-n:]) for n in lengths if n <= len(parts)]
 
 
 def table_accuracies_from_columns(

@@ -26,7 +26,7 @@ from scorekit._core.columns import check_labels, names_of
 from scorekit._core.logs import log
 from scorekit._sheet.model import Fields, Sheet
 from scorekit._sheet.values import between, brief, estimate, level_of
-from scorekit._sql.text.messages import diagnose
+from scorekit._sql.door import diagnose
 from scorekit.errors import shown
 from scorekit.intervals import Interval, interval_of_share
 from scorekit.records import MetricError, MetricResult, Record

@@ -28,6 +28,7 @@ from refusals import Refusal, refusals
 from scorekit import correctness
 from scorekit._core.mappings import FrozenMapping
 from scorekit._judge.waiting import Queue
+from scorekit._sql import faults
 from scorekit._sql.text.parsing import parse
 from scorekit.cases import SqlCase
 from scorekit.columns import column_accuracy
@@ -780,7 +781,7 @@ def test_long_sql_is_not_parsed_in_the_event_loop(monkeypatch: pytest.MonkeyPatc
         seen.append(threading.get_ident())
         parse(*arguments)
 
-    monkeypatch.setattr(correctness, "parse", check)
+    monkeypatch.setattr(faults, "parse", check)
     long = "SELECT " + ", ".join(f"a{i}" for i in range(500))
     for sql, kind in ((long, "no_judge"), (long + " FROM FROM", "parse")):
         result = _async(sql, "SELECT 1")

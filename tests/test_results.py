@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 from refusals import Refusal, refusals
 
 from scorekit import InputError, result_accuracy
-from scorekit._sql.meaning.rows import same_in_some_column_order
+from scorekit._core.rows import same_in_some_column_order
 from scorekit.errors import shown
 from scorekit.results import Rule, stored_results
 

@@ -25,7 +25,7 @@ from typing import Any, Final, TypeAlias
 
 from benchmarks.machine import machine
 from scorekit import sql_equivalence
-from scorekit._sql.meaning.rows import plain, same_bag
+from scorekit._core.rows import plain, same_bag
 from scorekit._sql.prove.arithmetic import NO_ZERO
 
 Cells: TypeAlias = list[tuple[Any, ...]]

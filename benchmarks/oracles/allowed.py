@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 
+from scorekit._core.rows import ResultRow, same_bag
 from scorekit._sql.meaning.question import Question
-from scorekit._sql.meaning.rows import ResultRow, same_bag
 from scorekit._sql.refute.expressions import UnfaithfulError
 from scorekit._sql.refute.faithful import Reading
 from scorekit._sql.refute.hints import hints

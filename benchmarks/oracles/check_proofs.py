@@ -57,8 +57,8 @@ from benchmarks.generators.themes import ways
 from benchmarks.machine import machine
 from benchmarks.oracles.allowed import allowed_alike
 from scorekit import sql_equivalence
+from scorekit._core.rows import plain, same_bag, same_sequence
 from scorekit._sql.meaning.question import Question
-from scorekit._sql.meaning.rows import plain, same_bag, same_sequence
 from scorekit._sql.prove.search import Proof, search
 from scorekit._sql.refute.expressions import UnfaithfulError
 from scorekit._sql.refute.reading import read_pair

@@ -10,7 +10,7 @@ from typing import Any, TypeVar, get_args, get_origin, get_type_hints
 import attrs
 
 from scorekit._core.mappings import FrozenMapping
-from scorekit._sql.text.parsing import is_sorted
+from scorekit._sql.door import is_sorted
 from scorekit.audits import QueryAudit, query_audit, unaudited
 from scorekit.cases import ORDER_LEFT_OUT, SqlCase, SqlCaseScore, SqlScoring, failed, references
 from scorekit.columns import ColumnAccuracy, column_accuracy

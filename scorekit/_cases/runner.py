@@ -15,7 +15,7 @@ import attrs
 
 from scorekit._core.logs import about_case
 from scorekit._judge.waiting import in_thread, off_loop, places_at
-from scorekit._sql.text.parsing import parsed_once
+from scorekit._sql.door import parsed_once
 from scorekit.correctness import Found, Pair, QueryCorrectness
 from scorekit.equivalence import SqlEquivalence
 from scorekit.errors import JudgeError

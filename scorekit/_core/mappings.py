@@ -68,3 +68,15 @@ class FrozenMapping(Mapping[K, V], Generic[K, V]):
 def is_mapping(value: object) -> TypeGuard[Mapping[Any, Any]]:
     """Tell mappings, whatever they hold."""
     return isinstance(value, Mapping)
+
+
+def frozen_mappings(given: object) -> Any:
+    """Return a mapping of mappings, such as a schema, that hashes; all else as it is."""
+    if not is_mapping(given) or (
+        isinstance(given, FrozenMapping)
+        and all(isinstance(inner, FrozenMapping) for inner in given.values())
+    ):
+        return given
+    return FrozenMapping(
+        {key: FrozenMapping(inner) if is_mapping(inner) else inner for key, inner in given.items()}
+    )

@@ -10,6 +10,10 @@ from fractions import Fraction
 _to_json = json.JSONEncoder(ensure_ascii=False).encode
 
 
+ORDINALS = ("first", "second")
+"""What two things are called that have no names."""
+
+
 def key_of(*parts: str | float | None) -> str:
     """Return a SHA-256 digest, as hexadecimal digits, that no other parts give."""
     return hashlib.sha256(_to_json(parts).encode("utf-8", "surrogatepass")).hexdigest()

@@ -16,7 +16,8 @@ from typing import Any, Final, Literal, NamedTuple, TypeAlias
 from sqlglot import exp
 
 from scorekit._sql.databases.functions import arities
-from scorekit._sql.meaning.operands import Planner
+from scorekit._sql.meaning.columns import known_schema, lacking_names
+from scorekit._sql.meaning.operands import Planner, not_run
 from scorekit._sql.meaning.question import Question
 from scorekit._sql.meaning.read import Names, read_names
 from scorekit._sql.meaning.tree import (
@@ -37,13 +38,10 @@ from scorekit._sql.refute.choices import NO_CHOICE, ReadingOrder, Ties
 from scorekit._sql.refute.expressions import UnfaithfulError
 from scorekit._sql.refute.reading import Pair, check_short, fold_names, read_pair
 from scorekit._sql.refute.search import Difference, Trial, refute
-from scorekit._sql.schema.tables import SqlSchema
-from scorekit._sql.text.parsing import is_explain, parse, refused_by_all
+from scorekit._sql.schema.tables import Schema, SqlSchema
+from scorekit._sql.text.parsing import is_explain, is_query, parse, refused_by_all
 from scorekit._sql.text.prepared import message_of
 from scorekit.errors import SqlError, one_line
-
-N_DATABASES: Final = 40
-"""Databases that are tried for each question; for ties as many again, in which numbers repeat."""
 
 MAX_QUESTIONS: Final = 12
 """Parts of one kind that are looked into in one query."""
@@ -81,10 +79,33 @@ class Audited(NamedTuple):
     found: tuple[Found, ...]
     undecided: dict[str, str]
     """Why, by kind."""
+    unread: tuple[str, ...] = ()
+    """What of the schema could not be read."""
+    is_refused: bool = False
+    """Whether its database does not run the text, which is then all that was found."""
 
 
-def audit(sql: str, schema: SqlSchema | None, dialect: str) -> Audited:
-    """Return what is wrong with a query of a dialect, which its database runs."""
+def audit(sql: str, schema: Schema | None, dialect: str | None, n_databases: int) -> Audited:
+    """Return what is wrong with a query, which is read as SQLite's where no dialect is named."""
+    why = refused(sql, schema, dialect)
+    if why is not None:
+        return Audited((Found("does_not_run", "", why),), {}, is_refused=True)
+    known = known_schema(schema, dialect)
+    found = _audited(sql, known, dialect or "sqlite", n_databases)
+    return found if known is None else found._replace(unread=known.unread)
+
+
+def refused(sql: str, schema: Schema | None, dialect: str | None) -> str | None:
+    """Return why a database of a dialect does not run a text as one query, None if it may."""
+    known = known_schema(schema, dialect)
+    why = does_not_run(sql, known, dialect)
+    if why is None and is_query(sql, dialect):
+        lacking = lacking_names(sql, schema, dialect).error
+        why = not_run(sql, dialect, known) if lacking is None else lacking[1]
+    return why
+
+
+def _audited(sql: str, schema: SqlSchema | None, dialect: str, n_databases: int) -> Audited:
     schema = schema and schema.with_unique_targets()
     try:
         check_short((sql,))
@@ -93,7 +114,7 @@ def audit(sql: str, schema: SqlSchema | None, dialect: str) -> Audited:
     except UnfaithfulError as error:
         reason = str(error).replace("the first ", "the ")
         return Audited((), dict.fromkeys(_CHECKS, reason))
-    audited = _Audit(pair, schema, dialect)
+    audited = _Audit(pair, schema, dialect, n_databases)
     found: list[Found] = []
     for kind, check in _CHECKS.items():
         try:
@@ -111,7 +132,10 @@ def audit(sql: str, schema: SqlSchema | None, dialect: str) -> Audited:
 class _Audit:
     """One query, and what is asked of it."""
 
-    def __init__(self, pair: Pair, schema: SqlSchema | None, dialect: str) -> None:
+    def __init__(
+        self, pair: Pair, schema: SqlSchema | None, dialect: str, n_databases: int
+    ) -> None:
+        self.n_databases = n_databases
         self.tree, self.schema, self.dialect = pair.first, schema, dialect
         self.planner = Planner(schema, dialect)
         self.names: Names = read_names(self.tree, self.planner)
@@ -127,7 +151,7 @@ class _Audit:
                 self.schema,
                 self.dialect,
                 row_order="auto" if other is not None else "ignored",
-                n_databases=N_DATABASES * (1 + (trial is Ties)),
+                n_databases=self.n_databases * (1 + (trial is Ties)),
             ),
             trial=trial,
         )

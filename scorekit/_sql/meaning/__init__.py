@@ -2,7 +2,7 @@
 What a query means: one typed relational tree, its names resolved against a schema.
 
 In go a parsed statement and a schema.  Out comes a tree, what a database would refuse when it
-plans the query, which columns it reads, and whether two results are the same rows.
+plans the query, and which columns it reads.
 
 A text is read by `queries.py`, which asks `sources.py` for tables, `expressions.py` and
 `conditions.py` for values, and `names.py` for what a name means.

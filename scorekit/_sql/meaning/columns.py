@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from itertools import chain
 from typing import Any, Final, NamedTuple, TypeAlias
@@ -12,8 +12,9 @@ import attrs
 from sqlglot import exp
 from sqlglot.expressions.dml import DML
 
+from scorekit._core.mappings import frozen_mappings
 from scorekit._sql.schema.definitions import find_table
-from scorekit._sql.schema.tables import Schema, SqlSchema, frozen_schema, read_schema
+from scorekit._sql.schema.tables import Schema, SqlSchema, read_schema
 from scorekit._sql.text.base_tables import (
     RECURSIVE_ANYWAY,
     WITH_IN_TABLE,
@@ -22,7 +23,7 @@ from scorekit._sql.text.base_tables import (
     name_parts,
     tables_of,
 )
-from scorekit._sql.text.names import dotted, parts_of
+from scorekit._sql.text.names import dotted, parts_of, plain_names
 from scorekit._sql.text.parsing import Script, is_long, may_be_text, parse
 from scorekit.errors import SqlError, shown
 
@@ -158,7 +159,7 @@ class KnownTables:
 
 def known_tables(schema: Schema | None, dialect: str | None) -> KnownTables | None:
     """Return the tables of a schema, remembered; None if it defines none."""
-    frozen = frozen_schema(schema)
+    frozen = frozen_mappings(schema)
     try:
         return _remembered_schema(frozen, dialect)
     except TypeError:  # not what a schema holds, which is said here
@@ -178,6 +179,23 @@ def _known_tables(schema: Any, dialect: str | None) -> KnownTables | None:
 
 
 _remembered_schema = lru_cache(maxsize=256)(_known_tables)
+
+
+class ColumnReader:
+    """Reads columns of texts over the tables of a schema."""
+
+    def __init__(self, schema: Schema | None, dialect: str | None) -> None:
+        self._known = known_tables(schema, dialect)
+        self._dialect = dialect
+
+    def read(self, sql: str) -> ColumnsRead:
+        """Return the columns that a text reads."""
+        return read_columns(sql, self._known, self._dialect)
+
+    def named(self, names: Iterable[str], read_as: str) -> ColumnsRead:
+        """Return columns of these names, written as those of a text that was *read_as*."""
+        found = frozenset(plain_names(names, read_as or self._dialect or ""))
+        return ColumnsRead(found, frozenset(name for name in found if len(parts_of(name)) == 1))
 
 
 def read_columns(sql: str, known: KnownTables | None, dialect: str | None) -> ColumnsRead:

@@ -8,7 +8,7 @@ from typing import Final, Literal, TypeAlias
 
 import attrs
 
-from scorekit._sql.meaning.rows import Rows, same_bag
+from scorekit._core.rows import Rows, same_bag
 from scorekit._sql.schema.tables import SqlSchema
 
 Same: TypeAlias = Callable[[Rows, Rows], bool]

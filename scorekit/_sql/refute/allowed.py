@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from math import prod
 from typing import Final, NamedTuple
 
+from scorekit._core.rows import ResultRow
 from scorekit._sql.meaning.question import Same
-from scorekit._sql.meaning.rows import ResultRow
 from scorekit._sql.refute.sandbox import NoResultError
 
 MAX_RESULTS: Final = 1_000

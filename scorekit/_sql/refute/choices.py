@@ -5,8 +5,8 @@ from __future__ import annotations
 from itertools import chain, islice
 from typing import Final
 
+from scorekit._core.rows import ResultRow
 from scorekit._sql.databases.kinds import NUMBERS
-from scorekit._sql.meaning.rows import ResultRow
 from scorekit._sql.refute.inference import TablesRead, linked_columns
 from scorekit._sql.refute.sandbox import (
     AT_LEAST,

@@ -11,14 +11,15 @@ from typing import Any, Final, Literal, NamedTuple, TypeAlias, TypeGuard
 from sqlglot import exp
 
 from scorekit._core.clock import check_time
+from scorekit._core.rows import ResultRow, plain
+from scorekit._core.text import ORDINALS
 from scorekit._sql.meaning.question import Question
-from scorekit._sql.meaning.rows import ResultRow, plain
 from scorekit._sql.refute.databases import Maker
 from scorekit._sql.refute.expressions import UnfaithfulError
 from scorekit._sql.refute.faithful import Reading, asks_time, check_reasonable, check_stable
 from scorekit._sql.refute.hints import hints
 from scorekit._sql.refute.inference import TablesRead, known_tables
-from scorekit._sql.refute.reading import ORDINALS, Pair
+from scorekit._sql.refute.reading import Pair
 from scorekit._sql.refute.runnable import written_name
 from scorekit._sql.refute.sandbox import MAX_RESULT_ROWS, Database, NoResultError
 from scorekit._sql.refute.search import (

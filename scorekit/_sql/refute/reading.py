@@ -10,6 +10,7 @@ from typing import Final, NamedTuple
 import attrs
 from sqlglot import Token, TokenType, exp
 
+from scorekit._core.text import ORDINALS
 from scorekit._sql.databases.dialects import has_all, unknown, versions
 from scorekit._sql.databases.functions import VERSIONS, database_of
 from scorekit._sql.meaning.catalog import Catalog, normal_name, rules_of
@@ -33,7 +34,6 @@ from scorekit._sql.text.parsing import (
 )
 from scorekit.errors import SqlError
 
-ORDINALS: Final = ("first", "second")
 _WRITING = (exp.Insert, exp.Update, exp.Delete, exp.Merge, exp.DDL, exp.Into, exp.Lock)
 
 

@@ -11,9 +11,9 @@ from operator import add, mul, sub, truediv
 from typing import Any, Final, NoReturn, Self, TypeAlias
 
 from scorekit._core.clock import check_time
+from scorekit._core.rows import ResultRow
 from scorekit._sql.databases.computed import HELPERS, NoValueError
 from scorekit._sql.databases.functions import FUNCTIONS as OF_DATABASES
-from scorekit._sql.meaning.rows import ResultRow
 from scorekit._sql.refute.ties import TieBreaker
 
 Cell: TypeAlias = int | float | str | bytes | None

@@ -13,9 +13,10 @@ from typing import Final, NamedTuple, TypeAlias
 from sqlglot import exp
 
 from scorekit._core.clock import check_time
+from scorekit._core.rows import ResultRow, same_bag
+from scorekit._core.text import ORDINALS
 from scorekit._sql.databases.kinds import UNCASED, UNPADDED, WHOLE, Column
 from scorekit._sql.meaning.question import Question
-from scorekit._sql.meaning.rows import ResultRow, same_bag
 from scorekit._sql.refute.allowed import Allowed, kept
 from scorekit._sql.refute.databases import Maker, in_turn, linked, parents_first
 from scorekit._sql.refute.expressions import DESCRIBED, UnfaithfulError, is_text
@@ -33,7 +34,7 @@ from scorekit._sql.refute.inference import (
     known_tables,
     linked_columns,
 )
-from scorekit._sql.refute.reading import ORDINALS, Pair
+from scorekit._sql.refute.reading import Pair
 from scorekit._sql.refute.runnable import Cut, Runnable, runnable
 from scorekit._sql.refute.sandbox import (
     FUNCTIONS,

@@ -345,21 +345,6 @@ def frozen_keys(keys: object) -> Any:
     )
 
 
-def frozen_schema(schema: object) -> Any:
-    """Return a schema that hashes; what none is comes back as it is."""
-    if not is_mapping(schema) or (
-        isinstance(schema, FrozenMapping)
-        and all(isinstance(columns, FrozenMapping) for columns in schema.values())
-    ):
-        return schema
-    return FrozenMapping(
-        {
-            table: FrozenMapping(columns) if is_mapping(columns) else columns
-            for table, columns in schema.items()
-        }
-    )
-
-
 def check_schema(schema: object) -> None:
     """Refuse what is no schema by its shape: once at the door, not in each case."""
     if isinstance(schema, str):

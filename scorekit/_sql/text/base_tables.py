@@ -9,7 +9,7 @@ from typing import NamedTuple, TypeAlias, cast
 from sqlglot import exp
 
 from scorekit._sql.text.names import dotted, resolved
-from scorekit._sql.text.parsing import Script
+from scorekit._sql.text.parsing import Script, read
 
 # Dialects in which a common table expression may name itself without RECURSIVE.
 RECURSIVE_ANYWAY = frozenset({"tsql", "fabric", "oracle", "sqlite", "snowflake"})
@@ -38,6 +38,21 @@ _LEAVES = frozenset(
     {exp.Identifier, exp.Literal, exp.Star, exp.DataType, exp.Null, exp.Boolean, exp.Var}
     | {type(None), str, bool, int}
 )
+
+
+class TablesRead(NamedTuple):
+    """The base tables of a text, sorted, and the statements that could not be read."""
+
+    tables: tuple[str, ...]
+    unread: tuple[str, ...]
+    dialect: str
+    """What the text was read as."""
+
+
+def read_tables(sql: str, dialect: str | None) -> TablesRead:
+    """Return the base tables of what can be read of a text; its errors are those of `read`."""
+    script = read(sql, dialect)
+    return TablesRead(tuple(sorted(tables_of(script))), script.unread, script.dialect)
 
 
 def tables_of(script: Script) -> set[str]:

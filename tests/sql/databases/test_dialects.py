@@ -13,10 +13,10 @@ from benchmarks.generators.stored_pairs import pairs
 from scorekit import column_accuracy, query_correctness, sql_equivalence
 from scorekit._sql.databases.dialects import FORMS, unknown, versions
 from scorekit._sql.databases.functions import VERSIONS
+from scorekit._sql.evidence import CASED
 from scorekit._sql.meaning.operands import misfit
 from scorekit._sql.schema.tables import read_schema
 from scorekit._sql.text.parsing import parse
-from scorekit.equivalence import CASED
 from scorekit.errors import SqlError
 
 DDL = (

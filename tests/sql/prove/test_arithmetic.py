@@ -10,7 +10,7 @@ import sqlite3
 import pytest
 
 from scorekit import SqlEquivalence, sql_equivalence
-from scorekit._sql.meaning.rows import same_bag
+from scorekit._core.rows import same_bag
 from scorekit._sql.prove.arithmetic import NO_ZERO, OVERFLOW, ROUNDED
 
 SCHEMA = {

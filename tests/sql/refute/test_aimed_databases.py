@@ -19,10 +19,10 @@ from sqlglot import exp, transpile
 
 from benchmarks.generators.stored_pairs import pairs
 from scorekit import Counterexample, sql_equivalence
+from scorekit._core.rows import ResultRow, Rows
 from scorekit._sql.databases.kinds import fitted, typed_column
 from scorekit._sql.meaning.catalog import catalog_of
 from scorekit._sql.meaning.read import read_names
-from scorekit._sql.meaning.rows import ResultRow, Rows
 from scorekit._sql.refute import allowed
 from scorekit._sql.refute.aims import Aim, aim
 from scorekit._sql.refute.allowed import Allowed, kept

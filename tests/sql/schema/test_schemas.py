@@ -14,8 +14,8 @@ from outcomes import present
 from benchmarks.generators.stored_pairs import pairs
 from scorekit import InputError, SqlEquivalence, sql_equivalence
 from scorekit._sql.databases.kinds import fitted, typed_column
+from scorekit._sql.evidence import NO_NULL_KEYS
 from scorekit._sql.schema.tables import SqlSchema, read_schema
-from scorekit.equivalence import NO_NULL_KEYS
 
 PG_DUMP = """
 --

@@ -1,0 +1,142 @@
+"""What a generated text is to blame for by itself, beside those that are accepted."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import Final, TypeAlias
+
+import attrs
+
+from scorekit._sql.audit import holding, refused
+from scorekit._sql.evidence import NO_TABLE
+from scorekit._sql.meaning.columns import (
+    Lacking,
+    has_tables,
+    known_schema,
+    lacking_names,
+    reads_catalog,
+)
+from scorekit._sql.meaning.operands import not_run
+from scorekit._sql.schema.tables import Schema
+from scorekit._sql.text.parsing import (
+    UNREADABLE,
+    is_explain,
+    is_long,
+    is_query,
+    n_queries,
+    parse,
+    refused_by_all,
+    returns_no_rows,
+)
+from scorekit.errors import InputError, SqlError
+
+Fault: TypeAlias = tuple[str, Exception | str]
+"""The kind and the reason of an error."""
+
+NONE_LACKING: Final = Lacking()
+
+
+@attrs.frozen
+class Faults:
+    """What is wrong with texts, as far as their dialect and the schema say it."""
+
+    generated: str
+    accepted: tuple[str, ...]
+    schema: Schema | None
+    """Perhaps one that only a judge understands."""
+    dialect: str | None
+    by_schema: bool
+    """Whether the schema counts as evidence, and not only the grammar."""
+
+    def of_generated(self) -> Fault | None:
+        """Return the error that the generated query is to blame for."""
+        try:
+            parse(self.generated, self.dialect)
+        except SqlError as error:
+            is_ours = error.kind in UNREADABLE or all(map(self._foreign, self.accepted))
+            return None if is_ours else (error.kind, error)
+        why = refused_by_all(self.generated) if self.dialect is None else None
+        if why is not None and not all(map(refused_by_all, self.accepted)):
+            return "parse", why
+        if not self.by_schema:
+            return None
+        lacking = NONE_LACKING if self.schema is None else self._lacking(self.generated)
+        if lacking.error is None:
+            why = self.not_run(self.generated) if self.dialect is not None else None
+            is_own = why is not None and not all(map(self.not_run, self.accepted))
+            return ("refused", f"generated: {why}") if is_own else self._of_statements()
+        others = list(map(self._lacking, self.accepted))
+        if all(other.error is not None for other in others):
+            return None  # it is the schema or the reference that is wrong
+        for other in others:
+            lacking -= other
+        return lacking.error and (lacking.error[0], f"generated: {lacking.error[1]}")
+
+    def of_reference(self, query: str) -> str | None:
+        """Return why an accepted query does not run, by its dialect and a schema of tables."""
+        if is_long(query):
+            return None
+        is_known = self.by_schema and self.is_schema_known()
+        try:
+            return refused(query, self.schema if is_known else None, self.dialect)
+        except Exception:  # noqa: BLE001 - a schema that only a judge understands, say
+            return None
+
+    def not_run(self, query: str) -> str | None:
+        """Return why the dialect's database does not run a query, if that is certain."""
+        try:
+            return not_run(query, self.dialect, known_schema(self.schema, self.dialect))
+        except Exception:  # noqa: BLE001 - as above
+            return None
+
+    def is_no_query(self) -> bool:
+        """Say whether the SQL, which parses, returns no rows of tables where these are asked."""
+        try:
+            no_rows = returns_no_rows(self.generated, self.dialect)
+            if not no_rows and not is_explain(self.generated):
+                return False
+        except SqlError:  # which the text is not to blame for
+            return False
+        return all(
+            is_query(expected, self.dialect)
+            and not is_explain(expected)
+            and not reads_catalog(expected, self.dialect)
+            for expected in self.accepted
+        )
+
+    def is_schema_known(self) -> bool:
+        """Say whether the schema defines tables, as text for a judge may not."""
+        try:
+            return has_tables(self.schema, self.dialect)
+        except (TypeError, InputError):
+            return False
+
+    def of_schema(self) -> str | None:
+        """Return what is wrong with a schema of words alone."""
+        is_prose = isinstance(self.schema, str) and not self.is_schema_known()
+        return NO_TABLE if is_prose else None
+
+    def _foreign(self, query: str) -> str | None:
+        """Return why a query that is SQL is not that of the dialect."""
+        if self.dialect is not None and not is_long(query):
+            try:
+                parse(query, self.dialect)
+            except SqlError as error:
+                with suppress(SqlError):
+                    parse(query)
+                    return error.message
+        return None
+
+    def _of_statements(self) -> Fault | None:
+        """Return the fault of a text of several queries where one is expected."""
+        n = n_queries(self.generated, self.dialect)
+        if n <= 1 or not any(is_query(one, self.dialect) for one in self.accepted):
+            return None
+        return "refused", f"generated: {holding(n)}"
+
+    def _lacking(self, query: str) -> Lacking:
+        """Return what a query names and the schema does not have."""
+        try:
+            return lacking_names(query, self.schema, self.dialect)
+        except (TypeError, InputError):
+            return NONE_LACKING
