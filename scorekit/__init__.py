@@ -52,7 +52,7 @@ _TOPICS = {
     "plots": (
         "plot_comparison plot_cost_quality plot_pass_at_k plot_reliability plot_time_horizon"
     ),
-    "prices": "PRICES ModelPrice token_cost",
+    "prices": "PRICES JudgeCost ModelPrice token_cost",
     "prompts": "JudgePrompt judge_prompt verdict_from_text",
     "ranking": "BradleyTerry ModelComparison bradley_terry compare_models",
     "records": "MetricError Record",

@@ -82,6 +82,7 @@ from scorekit.plots import plot_pass_at_k as plot_pass_at_k
 from scorekit.plots import plot_reliability as plot_reliability
 from scorekit.plots import plot_time_horizon as plot_time_horizon
 from scorekit.prices import PRICES as PRICES
+from scorekit.prices import JudgeCost as JudgeCost
 from scorekit.prices import ModelPrice as ModelPrice
 from scorekit.prices import token_cost as token_cost
 from scorekit.prompts import JudgePrompt as JudgePrompt

@@ -24,7 +24,7 @@ from scorekit._judge.waiting import Queue, caller, renew_in_forks, run_to_end
 from scorekit._sheet.values import counted
 from scorekit.errors import InputError, JudgeError, MissingExtraError
 from scorekit.judges import JudgeRequest, Verdict, ask_each
-from scorekit.prices import ModelPrice
+from scorekit.prices import DEFAULT_ANSWER, ModelPrice, Pricing
 from scorekit.prompts import variables_of
 from scorekit.records import Record
 
@@ -124,7 +124,7 @@ class ClaudeJudge:
         max_concurrency: int = 16,
         max_retries: int = 2,
         effort: str | None = "low",
-        max_tokens: int = 4096,
+        max_tokens: int = DEFAULT_ANSWER,
         structured_output: bool = True,
         max_calls: int | None = None,
         max_cost_usd: float | None = None,
@@ -148,6 +148,12 @@ class ClaudeJudge:
 
             check_client(client, batch=settings.batch)
         self._settings = settings
+        self._pricing = Pricing(
+            price=settings.price,
+            max_tokens=settings.max_tokens,
+            has_batches=True,
+            asks_once=settings.batch,
+        )
         self._queue = Queue(bounds.max_concurrency)
         self._begin(Service(settings, client))
         renew_in_forks(self, ClaudeJudge._renew)

@@ -20,6 +20,7 @@ from scorekit._core.logs import log
 from scorekit._core.mappings import FrozenMapping
 from scorekit._core.text import ORDINALS, key_of
 from scorekit._judge.asking import TIMEOUT_MESSAGE
+from scorekit._judge.prompt import least_tokens, most_tokens
 from scorekit._judge.waiting import (
     Caller,
     caller,
@@ -52,6 +53,7 @@ from scorekit.judges import (
     total_cost,
     total_usage,
 )
+from scorekit.prompts import variables_of
 from scorekit.records import UNDECIDED, MetricError, MetricResult, metric_error
 from scorekit.results import OptionFields, SqlOptions, takes_options
 
@@ -141,6 +143,9 @@ class QueryCorrectness(MetricResult):
     response_id: str | None = None
     judge_error: MetricError | None = None
     """Why the judge that was asked gave no verdict, where a counterexample decides instead."""
+    prompt_tokens: tuple[tuple[int, int], ...] = ()
+    """Where the pair is undecided: the fewest and the most tokens of a judge's prompt about each
+    accepted query, see `SqlReport.judge_cost`."""
     error: MetricError | None = None
 
     def why(self) -> str:
@@ -407,6 +412,16 @@ class Pair:
             return self._failure("instrument", BAD_REFERENCE, f"expected: {why}")
         return self._failure("instrument", UNDECIDED, f"{self.undecided()}; {NO_JUDGE}")
 
+    def prompt_tokens(self) -> tuple[tuple[int, int], ...]:
+        """Return the fewest and the most tokens of a prompt about each accepted query, if any."""
+        if self.is_identical():
+            return ()
+        try:
+            parts = [variables_of(request).values() for request in self.requests()]
+        except JudgeError:  # too long: no judge is asked
+            return ()
+        return tuple((least_tokens(*some), most_tokens(*some)) for some in parts)
+
     def undecided(self) -> str:
         """Say why evidence does not decide the pair, and what would let it decide more."""
         if not self.known:
@@ -564,6 +579,7 @@ class Pair:
             reasoning=record.message,
             method=None,
             equivalence=self.known[0] if self.known else None,
+            prompt_tokens=() if origin == "output" else self.prompt_tokens(),
             error=record,
         )
 

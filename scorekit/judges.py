@@ -62,7 +62,7 @@ from scorekit._judge.waiting import (
 )
 from scorekit._sheet.values import counted
 from scorekit.errors import InputError, JudgeError, refuse, shown
-from scorekit.prices import ModelPrice, token_cost
+from scorekit.prices import DEFAULT_ANSWER, ModelPrice, Pricing, token_cost
 from scorekit.records import Record
 
 METRIC = "query_correctness"
@@ -236,6 +236,12 @@ async def asked(judge: Judge, request: JudgeRequest) -> Verdict:
     return answer
 
 
+def pricing_of(judge: AnyJudge) -> Pricing:
+    """Return what the questions to a judge cost, as far as it says so."""
+    found = getattr(check_judge(judge), "_pricing", None)
+    return found if isinstance(found, Pricing) else Pricing(price=None)
+
+
 def optional_judge(judge: object) -> Judge | None:
     """Return *judge* if it is one, or None."""
     return None if judge is None else check_judge(judge)
@@ -266,6 +272,11 @@ class _Price:
         n_in = most_tokens(*(part for part in parts_asked(request) if isinstance(part, str)))
         n_out = self.max_tokens or 0
         return token_cost(input_tokens=n_in, output_tokens=n_out, price=self.price)
+
+    @property
+    def pricing(self) -> Pricing:
+        """The price of each question, for who asks what they would cost."""
+        return Pricing(price=self.price, max_tokens=self.max_tokens or DEFAULT_ANSWER)
 
     def of(self, verdict: Verdict) -> Verdict:
         """Return a verdict with its cost, if it has none and that is known."""
@@ -298,6 +309,7 @@ class _FunctionJudge:
         self._price = price
         self._transient = transient
         self._queue = Queue(limits.max_concurrency)
+        self._pricing = price.pricing
         self._begin()
         renew_in_forks(self, _FunctionJudge._begin)
 
@@ -590,6 +602,10 @@ class _Around:
         return queue_of(self._judge)
 
     @property
+    def _pricing(self) -> Pricing:
+        return pricing_of(self._judge)
+
+    @property
     def asks_together(self) -> bool:
         """Whether the judge wants many requests at once."""
         return asks_together(self._judge)
@@ -699,6 +715,11 @@ class VotingJudge(_Around):
         """The judge's own, the number of votes, their order, and what a tie is."""
         order = "each of two orders" if self._swap_order else "one order"
         return f"{self._n_votes} votes in {order}, ties {self._ties}: {self._judge.identity}"
+
+    @property
+    def _pricing(self) -> Pricing:
+        inner = pricing_of(self._judge)
+        return attrs.evolve(inner, n_votes=self._n_votes * inner.n_votes)
 
     def judge(self, request: JudgeRequest, /) -> Verdict:
         """Return the majority verdict, asking all at once."""
@@ -969,6 +990,10 @@ class CachedJudge(_Around):
     def identity(self) -> str:
         """That of the judge, since remembering does not change verdicts."""
         return self._judge.identity if self._identity is None else self._identity
+
+    @property
+    def _pricing(self) -> Pricing:
+        return attrs.evolve(pricing_of(self._judge), asks_once=True)
 
     @property
     def stats(self) -> CacheStatistics:

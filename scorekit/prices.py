@@ -1,8 +1,11 @@
-"""What tokens cost: `token_cost`, `ModelPrice` and `PRICES`."""
+"""What tokens and judges cost: `token_cost`, `ModelPrice`, `JudgeCost` and `PRICES`."""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
+from typing import Any, Final, TypeAlias
 
 import attrs
 
@@ -15,6 +18,7 @@ from scorekit._core.checks import (
 )
 from scorekit._core.mappings import FrozenMapping
 from scorekit._core.text import as_decimal
+from scorekit._sheet.values import counted
 from scorekit.errors import refuse
 from scorekit.records import Record
 
@@ -72,6 +76,96 @@ class ModelPrice(Record):
             check_bounded_count("long_prompt_tokens", self.long_prompt_tokens)
         elif self.long_prompt_tokens is not None:
             refuse("long_prompt_price", "given with long_prompt_tokens", None)
+
+
+@attrs.frozen(kw_only=True, repr=False)
+class JudgeCost(Record):
+    """
+    What asking a judge about undecided pairs would cost, see `SqlReport.judge_cost`.
+
+    Each bound supposes that every question is answered once; a call that fails may cost more.
+    """
+
+    n_pairs: int
+    """Undecided pairs that the judge would be asked about."""
+    input_tokens: tuple[int, int]
+    """At least one for each word of the prompts, and at most one for each byte."""
+    usd: tuple[float, float]
+    """From short answers, and of several accepted queries the first being right, to answers that
+    are as long as they may be, and all queries being asked about."""
+    batch_usd: tuple[float, float] | None
+    """The same through batches, at half the price; None for a judge that has none."""
+
+    def _line(self) -> str:
+        what = counted(self.n_pairs, "undecided pair")
+        usd = "{:.2g} to {:.2g} USD"
+        batch = "" if self.batch_usd is None else f", in batches {usd.format(*self.batch_usd)}"
+        return f"{what}: {usd.format(*self.usd)}{batch}"
+
+
+BATCH_SHARE: Final = 0.5
+"""What a question costs in a batch, as a share of its price."""
+
+LEAST_ANSWER: Final = 5
+"""Tokens that an answer with a choice has at least."""
+
+DEFAULT_ANSWER: Final = 4096
+"""Tokens that an answer may have unless the caller says otherwise."""
+
+Bounds: TypeAlias = tuple[int, int]
+"""The fewest and the most tokens of a prompt."""
+
+
+@attrs.frozen(kw_only=True)
+class Pricing:
+    """What the questions to a judge cost: by the tokens, or USD a question."""
+
+    price: ModelPrice | float | None
+    """None where it is not known."""
+    max_tokens: int = DEFAULT_ANSWER
+    """Of an answer."""
+    n_votes: int = 1
+    """Questions about each pair."""
+    has_batches: bool = False
+    asks_once: bool = False
+    """Whether equal pairs are asked about once."""
+
+    def _costs(self, tokens: Bounds) -> tuple[float, float]:
+        """Return the bounds on the cost of a question."""
+        price = self.price
+        if not isinstance(price, ModelPrice):
+            usd = float(price or 0.0)
+            return usd, usd
+        n_out = min(LEAST_ANSWER, self.max_tokens), self.max_tokens
+        low, high = (
+            token_cost(input_tokens=n, output_tokens=out, price=price)
+            for n, out in zip(tokens, n_out, strict=True)
+        )
+        return low, high
+
+    def cost(self, prompts: Mapping[Any, Sequence[tuple[Bounds, ...]]]) -> JudgeCost:
+        """
+        Return what asking costs.
+
+        Args:
+            prompts: The pairs, those that may be equal under one key; of each pair the bounds for
+                each accepted query, in the order in which they are asked about.
+        """
+        n, n_all = self.n_votes, [pair for pairs in prompts.values() for pair in pairs]
+        least = [min(pairs) for pairs in prompts.values()] if self.asks_once else n_all
+        first, each = [pair[:1] for pair in least], [*least]
+        low, low_of_all, high = (
+            [(tokens, *self._costs(tokens)) for pair in some for tokens in pair]
+            for some in (first, each, n_all)
+        )
+        most = n * math.fsum(usd for _, _, usd in high)
+        least_in_batch = n * BATCH_SHARE * math.fsum(usd for _, usd, _ in low_of_all)
+        return JudgeCost(
+            n_pairs=len(n_all),
+            input_tokens=(n * sum(t[0] for t, _, _ in low), n * sum(t[1] for t, _, _ in high)),
+            usd=(n * math.fsum(usd for _, usd, _ in low), most),
+            batch_usd=(least_in_batch, BATCH_SHARE * most) if self.has_batches else None,
+        )
 
 
 _LISTED = "Anthropic's list price, October 2026"

@@ -12,7 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scorekit._cases.metrics import OTHER_METRICS
-from scorekit._core.checks import check_choice, check_count, check_records, check_text
+from scorekit._core.checks import (
+    check_choice,
+    check_count,
+    check_instance,
+    check_records,
+    check_text,
+)
 from scorekit._core.columns import numbered
 from scorekit._core.mappings import FrozenMapping
 from scorekit._core.sums import distinct
@@ -27,7 +33,8 @@ from scorekit.correctness import BAD_REFERENCE, QueryCorrectness
 from scorekit.equivalence import is_empty
 from scorekit.errors import InputError, one_line, refuse, shown
 from scorekit.intervals import Interval, interval_of_mean
-from scorekit.judges import total_cost
+from scorekit.judges import AnyJudge, pricing_of, total_cost
+from scorekit.prices import JudgeCost, ModelPrice, Pricing
 from scorekit.records import CaseSql, Ends, Listing, Report, ReportScores, SuiteKey, together
 from scorekit.sampling import PassAtK, pass_at_k
 from scorekit.summary import Statistics, describe
@@ -194,6 +201,8 @@ class SqlReport(Report):
             row = {"metric": f"{name}, {n_left_out} {what}", "mean": between(*bounds)}
             rows.append(row | {" ": Scale(None, bounds), "cases": len(results)})
             left_out = f"{n_left_out} of {len(results)} {what}"
+            if any(getattr(one, "prompt_tokens", ()) for one in results):
+                left_out += "; judge_cost() says what a judge would cost"
             parts.append(f"{between(*bounds)} ({left_out})")
             title, of = f"{name}, {known} alone", f"the {n} {known}"
         if statistics is not None:
@@ -220,6 +229,54 @@ class SqlReport(Report):
         """Number of pairs that are neither decided nor judged; they have no query correctness."""
         results = [case.query_correctness for case in self.cases]
         return sum(result is not None and failed(result) for result in results)
+
+    def judge_cost(
+        self,
+        judge: AnyJudge | None = None,
+        *,
+        price: ModelPrice | None = None,
+        max_tokens: int | None = None,
+    ) -> JudgeCost:
+        """
+        Return what asking a judge about the undecided pairs would cost, before a cent is spent.
+
+        The prompts are those of `judge_prompt`. What a cache already knows is not taken off.
+
+        Args:
+            judge: The judge that would be asked: by its own price, *max_tokens* and votes.
+            price: A price in place of the judge's, or of one model.
+            max_tokens: Bound on the tokens of an answer (count, ``>= 1``); None for the judge's,
+                or 4096.
+
+        Returns:
+            A frozen `JudgeCost`. Read *usd* and *batch_usd* first, each a lower and an upper bound.
+
+        Raises:
+            InputError: If neither *judge* nor *price* says what a question costs, or *max_tokens*
+                is below 1.
+            TypeError: If an argument has the wrong type.
+
+        Examples:
+            >>> from scorekit import PRICES, SqlCase, score_sql_cases
+            >>> case = SqlCase(case_id="q1", generated="SELECT a FROM t", expected="SELECT b FROM t")
+            >>> print(score_sql_cases([case]).judge_cost(price=PRICES["claude-sonnet-5-5"]))
+            1 undecided pair: 0.00092 to 0.05 USD, in batches 0.00046 to 0.025 USD
+        """  # noqa: E501 - a message is one line
+        pricing = Pricing(price=None, has_batches=True) if judge is None else pricing_of(judge)
+        if price is not None:
+            pricing = attrs.evolve(pricing, price=check_instance("price", price, ModelPrice))
+        if pricing.price is None:
+            raise InputError("price must be given: what a question costs is not known")
+        if max_tokens is not None:
+            n_out = check_count("max_tokens", max_tokens, 1)
+            pricing = attrs.evolve(pricing, max_tokens=n_out)
+        prompts: dict[tuple[str, object], list[tuple[tuple[int, int], ...]]] = {}
+        for case in self.cases:
+            result = case.query_correctness
+            if result is not None and result.prompt_tokens:
+                key = case.generated, case.accepted
+                prompts.setdefault(key, []).append(result.prompt_tokens)
+        return pricing.cost(prompts)
 
     def scores_by_case(self) -> ReportScores:
         """

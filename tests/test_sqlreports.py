@@ -29,6 +29,8 @@ from scorekit.scoring import score_sql_case, score_sql_cases
 from scorekit.sqlreports import SqlReport
 from scorekit.validation import SafetyValidation
 
+ASK = "; judge_cost() says what a judge would cost"
+
 GENERATED = st.sampled_from(
     ["SELECT id FROM users", "SELECT (", "", "sorry", "SELECT 1 FROM a JOIN b", "\x00", "\ud800"]
 )
@@ -213,7 +215,7 @@ def test_a_report_without_a_judge_bounds_what_is_undecided() -> None:
         "2 broken (1 unknown_table, 1 parse)"
     )
     mean = f"mean 0.40 {report.intervals['query_correctness']} (95 %, the 5 decided)"
-    bounds = "between 0.29 and 0.57 (2 of 7 undecided)"
+    bounds = f"between 0.29 and 0.57 (2 of 7 undecided{ASK})"
     assert first == f"query_correctness: {bounds}; {mean}"
     page = report._repr_html_()
     assert report.n_undecided == 2
@@ -225,9 +227,9 @@ def test_a_report_without_a_judge_bounds_what_is_undecided() -> None:
 
 @pytest.mark.parametrize(("names", "judge", "bounds", "line"), [
     (["same", "refuted"], None, (0.5, 0.5), "mean 0.50 [0.01, 0.99] (95 %, 2 cases)"),
-    (["time", "broken"], None, (0.0, 1.0), "between 0 and 1 (2 of 2 undecided)"),
+    (["time", "broken"], None, (0.0, 1.0), f"between 0 and 1 (2 of 2 undecided{ASK})"),
     (["time", "same"], 1.0, (1.0, 1.0), "mean 1 [0.16, 1] (95 %, 2 cases)"),
-    (["time"], RuntimeError("down"), (0.0, 1.0), "between 0 and 1 (1 of 1 undecided)"),
+    (["time"], RuntimeError("down"), (0.0, 1.0), f"between 0 and 1 (1 of 1 undecided{ASK})"),
 ])  # fmt: skip
 def test_bounds_of_all_and_of_nothing(
     names: list[str], judge: Any, bounds: tuple[float, float], line: str

@@ -33,14 +33,12 @@ from scorekit._judge.ledger import Ledger, ledger
 from scorekit._judge.pace import Passing, Question, limited
 from scorekit.errors import JudgeError, one_line
 from scorekit.judges import JudgeRequest, Verdict, parts_asked
+from scorekit.prices import BATCH_SHARE
 from scorekit.prompts import variables_of
 
 if TYPE_CHECKING:
     from scorekit._claude.service import Service
     from scorekit._judge.journal import Journal
-
-PRICE_SHARE: Final = 0.5
-"""What a message costs in a batch, as a share of its price."""
 
 MAX_QUESTIONS: Final = 10_000
 """In one batch.  The service takes ten times as many; their ids have to fit into one note."""
@@ -155,7 +153,7 @@ class Batches:
 
     async def _verdict(self, id_: str, request: JudgeRequest) -> Verdict:
         variables = variables_of(request)
-        most = highest_cost(self._service.settings, variables) * PRICE_SHARE
+        most = highest_cost(self._service.settings, variables) * BATCH_SHARE
         asked = self._asked[id_] = _Asked(asyncio.get_running_loop().create_future(), most)
 
         async def complete(body: dict[str, Any]) -> dict[str, Any]:
@@ -404,7 +402,7 @@ class Batches:
                 asked.give_up(asked.failure)
             return
         try:
-            answer = Answer.read(result.get("message"), self._service.settings.price, PRICE_SHARE)
+            answer = Answer.read(result.get("message"), self._service.settings.price, BATCH_SHARE)
         except JudgeError as error:
             asked.failure = error
             paid[str(id_)] = UNKNOWN

@@ -96,6 +96,14 @@ def filled(variables: Mapping[str, str]) -> str:
     return _NAME.sub(lambda found: variables[found[1]], TEMPLATE)
 
 
+_WORDS_OF: Final = re.compile(r"[^\W\d_]+")
+
+
+def least_tokens(*parts: str) -> int:
+    """Return how many tokens a prompt with these parts has at least: one for each word."""
+    return sum(sum(1 for _ in _WORDS_OF.finditer(part)) for part in (SYSTEM, TEMPLATE, *parts))
+
+
 def most_tokens(*parts: str) -> int:
     """Return how many tokens a prompt with these parts has at most: one for each byte."""
     text = sum(len(part.encode("utf-8", "surrogatepass")) for part in parts)

@@ -153,6 +153,8 @@ MADE: list[scorekit.Record] = [
     scorekit.required_tasks(effect=Fraction(1, 5), anytime=np.True_),
     scorekit.describe([Fraction(1, 3), 2**70]),
     scorekit.letter_grade(0.9, scale=[(HOSTILE, HOSTILE, 0.5), ("b", "", 0)]),
+    scorekit.score_sql_cases([scorekit.SqlCase(case_id=HOSTILE, generated="SELECT a FROM t",
+        expected="SELECT b FROM t")]).judge_cost(price=scorekit.PRICES["gpt-4o"]),
     scorekit.ModelPrice(input_usd_per_million=Decimal("0.1"), output_usd_per_million=0),
     FAILED,
     PASSED,

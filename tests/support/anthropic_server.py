@@ -172,6 +172,8 @@ class Batches:
         error stands behind an equals sign.
         """
         self.mangle: Callable[[list[bytes]], list[bytes]] = lambda lines: lines
+        self.usage: Callable[[dict[str, Any]], dict[str, int]] = lambda _: USAGE
+        """What a question is charged."""
         self.max_requests = 100_000
         self.n_steps: Counter[str] = Counter()
         self.asked: Counter[str] = Counter()
@@ -221,7 +223,7 @@ class Batches:
                     "model": request["params"]["model"],
                     "content": [text('{"reasons": "r", "choice": "partial"}')],
                     "stop_reason": "end_turn",
-                    "usage": USAGE,
+                    "usage": self.usage(request["params"]),
                 }
             elif type_ == "errored":
                 result["error"] = {
@@ -330,6 +332,10 @@ class _Replies:
 
     def verdict(self, *verdicts: dict[str, Any]) -> None:
         self.message([text(json.dumps(verdict)) for verdict in verdicts])
+
+    def charged(self, how: str) -> None:
+        told = json.loads(how)
+        self.message([text(told["text"])], usage=told["usage"])
 
     def partly(self, **more: Any) -> None:
         self.message([text('{"reasons": "", "choice": "partial"}')], **more)

@@ -321,6 +321,7 @@ RESULTS: dict[Any, Callable[[], st.SearchStrategy[Any]]] = {
     # judges
     CacheStatistics: lambda: st.builds(_cache_statistics, *[COUNTS] * 4),
     JudgeUsage: lambda: records(JudgeUsage),
+    scorekit.JudgeCost: lambda: records(scorekit.JudgeCost),
     scorekit.JudgePrompt: lambda: strategies.judge_requests().map(scorekit.judge_prompt),
     scorekit.JudgeAgreement: lambda: _called(scorekit.judge_agreement, _columns(_JUDGED, _JUDGED)),
     scorekit.RaterAgreement: _rater_agreements,
