@@ -80,7 +80,8 @@ class Interval(Record):
     """Name of the method, for example ``"wilson"``, and of what it bounds if that is not plain."""
     note: str | None = None
     """How often such an interval contained the true value in simulations, where no method known
-    keeps *confidence_level* on data like these. None where the level was kept."""
+    keeps *confidence_level* on data like these. None where the values show no such trouble, which
+    does not prove that there is none."""
 
     def __attrs_post_init__(self) -> None:
         """Check every field; refuse ends in the wrong order."""
@@ -310,7 +311,8 @@ def mean_interval(
 
         With an infinite bound no method known keeps the level for a few values of which some are a
         hundred times as large as others, or most are zero. The interval then has a *note* that
-        names the coverage found.
+        names the coverage found. It assumes that no value is far above those seen: where a long
+        tail is, a sample often does not show it, and then has no note.
 
     References:
         Miller, "Adding Error Bars to Evals", arXiv:2411.00640, and Carter, Schnepel and

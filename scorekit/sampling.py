@@ -758,7 +758,7 @@ class ExtrapolatedPassAtK(Record):
 
     def _line(self) -> str:
         n = counted(self.n_tasks, "task")
-        stands_on = f"{level_of(self.interval)}, beta-binomial, {n}"
+        stands_on = f"{level_of(self.interval)} if rates follow a beta distribution, {n}"
         return f"pass@{self.k} ~ {estimate(self.score, self.interval)} ({stands_on})"
 
 
@@ -822,7 +822,8 @@ both successes and failures nothing can be extrapolated
 
     Notes:
         The interval contains what the likelihood of the fit does not reject. It includes the
-        uncertainty of the fit, but not that of the assumption.
+        uncertainty of the fit, but not that of the assumption: where rates had two modes it held
+        the truth in 0.90 of simulations, and where half of the tasks were impossible in 0.38.
 
     References:
         Griffiths, "Maximum Likelihood Estimation for the Beta-Binomial Distribution", Biometrics

@@ -294,7 +294,10 @@ def test_the_page_of_a_cost() -> None:
     base = cost([1, 2, 3, 2], [True, False, True, True])
     page = base._repr_html_()
     assert "3 USD [" in page
-    assert "per successful run (95 %, 4 runs, each taken as independent)<" in page
+    assert (
+        "per successful run (95 % if no run costs far more, 4 runs, each taken as independent)<"
+        in page
+    )
     assert "<tr><th>n_passes</th><td>3</td></tr>" in page
     assert "times the baseline" not in page
     page = cost([2, 2, 3, 2], [True] * 4, clusters=list("aabb"), baseline=base)._repr_html_()
@@ -339,7 +342,7 @@ def test_the_ratio_over_common_tasks_by_the_jackknife() -> None:
     expected = log_ratio() - reach, log_ratio() + reach
     assert (math.log(low), math.log(high)) == pytest.approx(expected)
     assert present(found.cost_ratio_interval).method == "jackknife over common tasks"
-    assert " over 12 common clusters (95 %, 38 runs of 13 clusters" in str(found)
+    assert " over 12 common clusters (95 % if no run costs far more, 38 runs of" in str(found)
     apart = cost(**{**two, "clusters": [f"other {one}" for one in two["clusters"]]}, baseline=base)
     assert apart.n_common_groups is None
     lowest, highest = ends(apart.cost_ratio_interval)
@@ -383,3 +386,11 @@ def test_where_all_passed_failures_may_still_come() -> None:
     share = 4.5 / 5
     reach = stats.t.ppf(0.975, 3) * math.sqrt(2 * (1 - share) / (share * 4))
     assert found == pytest.approx((math.exp(-reach), math.exp(reach)))
+
+
+def test_the_print_says_what_the_interval_assumes() -> None:
+    """Without a limit of what a run costs, whether or not the runs seen show a long tail."""
+    columns: dict[str, Any] = {"cost_usd": [1, 2, 3] * 4, "passed": [True] * 9 + [False] * 3}
+    assumed = " if no run costs far more, 12 runs"
+    assert f"(95 %{assumed}" in str(cost_of_pass_from_columns(**columns))
+    assert "(95 %, 12 runs" in str(cost_of_pass_from_columns(**columns, bounds=(0, 10)))

@@ -80,7 +80,7 @@ def test_within_the_samples_it_comes_near_the_estimate() -> None:
     truth = beta_pass_at_k(0.25, 1 / 3, 1000)
     assert beyond.interval.low < truth < beyond.interval.high
     assert (beyond.n_tasks, beyond.max_samples) == (400, 40)
-    assert str(beyond).endswith("(95 %, beta-binomial, 400 tasks)")
+    assert str(beyond).endswith("(95 % if rates follow a beta distribution, 400 tasks)")
 
 
 def test_tasks_all_alike_or_each_all_or_nothing() -> None:
