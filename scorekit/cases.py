@@ -36,7 +36,7 @@ from scorekit._sql.door import NOT_COMPARED, Keys, check_dialect, check_schema, 
 from scorekit.audits import QueryAudit, notes_of, sections_of
 from scorekit.calibration import DEFAULT_NOMINAL, check_level
 from scorekit.columns import ColumnAccuracy
-from scorekit.correctness import ROLES, Evidence, QueryCorrectness, accepted_queries
+from scorekit.correctness import QUERY_ROLES, Evidence, QueryCorrectness, accepted_queries
 from scorekit.equivalence import Counterexample, SqlEquivalence, tables_of
 from scorekit.errors import one_line, refuse, shown
 from scorekit.records import MetricResult, Record
@@ -327,7 +327,7 @@ class SqlCaseScore(Record):
             *(Block(metric, reason, in_full=True) for metric, reason in why.items()),
         ]
         if (example := self._counterexample) is not None:
-            parts.append(Section("counterexample", tables_of(example, ROLES), in_full=True))
+            parts.append(Section("counterexample", tables_of(example, QUERY_ROLES), in_full=True))
         parts += [part for audit in self.audits for part in sections_of(audit, in_full=True)]
         parts.append(Fields(record=self, title="All fields", folded=True))
         scores = ", ".join(f"{name} {brief(result)}" for name, result in results.items())
@@ -345,7 +345,7 @@ class SqlCaseScore(Record):
         head += [f"expected: {_joined(query)}" for query in self.accepted[:1]]
         last: list[str] = []
         if (example := self._counterexample) is not None:
-            tables = chain(*(table.lines or () for table in tables_of(example, ROLES)[:-2]))
+            tables = chain(*(table.lines or () for table in tables_of(example, QUERY_ROLES)[:-2]))
             last = [f"counterexample: {one_line('; '.join(tables), MAX_CHARS)}"]
         most = MAX_LINES - len(head) - len(last)
         lines = [f"  {line}" for line in (*head, *reasons[:most], *last)]
@@ -373,7 +373,7 @@ class SqlCaseScore(Record):
     def counterexample(self) -> str:
         """The database on which the queries differ, as text; empty where none is known."""
         example = self._counterexample
-        return "" if example is None else example.to_text(names=ROLES)
+        return "" if example is None else example.to_text(names=QUERY_ROLES)
 
     @property
     def _counterexample(self) -> Counterexample | None:

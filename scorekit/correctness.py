@@ -48,7 +48,7 @@ from scorekit.judges import (
     Judge,
     JudgeRequest,
     Verdict,
-    asked,
+    ask,
     optional_judge,
     total_cost,
     total_usage,
@@ -95,7 +95,7 @@ NO_DIALECT = (
 
 NO_SCHEMA = "a counterexample is known, but it counts only with a schema that defines the tables"
 
-ROLES: Final = ("generated", "expected")
+QUERY_ROLES: Final = ("generated", "expected")
 """What the first and the second of two queries are called here."""
 
 BAD_REFERENCE: Final = "bad_reference"
@@ -157,7 +157,7 @@ class QueryCorrectness(MetricResult):
             return why  # the message of no_judge has it
         if self.error.kind == "bad_reference":
             return why  # both say that it cannot be read
-        return f"{why}; without a judge: {in_roles(line_of(known))}"
+        return f"{why}; without a judge: {with_role_names(line_of(known))}"
 
     def _line(self) -> str:
         return f"{super()._line()}{'' if self.method is None else f' ({self.method})'}"
@@ -170,7 +170,7 @@ class QueryCorrectness(MetricResult):
             sheet = attrs.evolve(sheet, headline=f"{self._line()}: {why}")
         if self.method != "refuted" or known is None or known.counterexample is None:
             return sheet
-        tables = tables_of(known.counterexample, ROLES)
+        tables = tables_of(known.counterexample, QUERY_ROLES)
         return attrs.evolve(sheet, parts=(*tables, *sheet.parts))
 
     def _reason(self) -> str:
@@ -204,7 +204,7 @@ Found: TypeAlias = QueryCorrectness | tuple[SqlEquivalence, ...]
 
 
 @attrs.frozen
-class Pair:
+class CorrectnessQuestion:
     """The checked arguments of one question, and how its answer becomes a result."""
 
     generated: str
@@ -226,7 +226,7 @@ class Pair:
     """A result that only lacks the clauses in which the query is wrong."""
 
     @classmethod
-    def checked(
+    def from_arguments(
         cls,
         generated: str,
         expected: str | Iterable[str],
@@ -240,7 +240,7 @@ class Pair:
         options: SqlOptions | None,
         engine: Engine | None,
         **fields: Unpack[OptionFields],
-    ) -> Pair:
+    ) -> CorrectnessQuestion:
         """Take the arguments of `query_correctness`."""
         check_choice("evidence", evidence, ("auto", "judge"))
         if question is not None:
@@ -260,11 +260,11 @@ class Pair:
         )
 
     @parsed_once()
-    def looked_at(self) -> QueryCorrectness | Pair:
+    def decide_without_judge(self) -> QueryCorrectness | CorrectnessQuestion:
         """Return the result if no judge need be asked, else the pair with what is known of it."""
-        return self.resumed(self.searched())
+        return self.settle(self.find_evidence())
 
-    def recalled(self) -> Pair:
+    def with_stored_evidence(self) -> CorrectnessQuestion:
         """Return the pair with the evidence that the judge has kept, if it is whole."""
         if self.evidence == "judge" or self.is_identical() or self.engine is not None:
             return self
@@ -278,12 +278,12 @@ class Pair:
                 break
         return attrs.evolve(self, known=tuple(known))
 
-    def searched(self) -> Found:
+    def find_evidence(self) -> Found:
         """Return the result where the text decides, else the evidence; asks nobody."""
         if self.decided is not None:
             return self.located(self.decided)
         if self.is_identical():
-            return self.alike()
+            return self.identical_result()
         if self.known:
             return self.known
         fault = self.faults.of_generated()
@@ -309,7 +309,7 @@ class Pair:
         """The time limit of the judge: what evidence cannot take."""
         return self.timeout_seconds - (self.evidence_seconds if self.evidence == "auto" else 0.0)
 
-    def alike(self) -> QueryCorrectness:
+    def identical_result(self) -> QueryCorrectness:
         """Return the result of a text that is the expected one, if its database runs it."""
         why = None if self.evidence == "judge" else self.faults.not_run(self.generated)
         if why is not None:
@@ -317,8 +317,8 @@ class Pair:
         reasoning = "Queries are identical"
         return QueryCorrectness(score=1.0, reasoning=reasoning, method="identical")
 
-    def resumed(self, found: Found) -> QueryCorrectness | Pair:
-        """Return the result if what `searched` found is one, or nobody need or can be asked."""
+    def settle(self, found: Found) -> QueryCorrectness | CorrectnessQuestion:
+        """Return the result if what was found is one, or nobody need or can be asked."""
         if isinstance(found, QueryCorrectness):
             return found
         keep_note: Any = getattr(self.judge, "keep_note", None)
@@ -341,7 +341,7 @@ class Pair:
 
     def is_identical(self) -> bool:
         """Say whether the generated text is one of those accepted."""
-        return _bare(self.generated) in map(_bare, self.accepted)
+        return _normalized(self.generated) in map(_normalized, self.accepted)
 
     def is_quick(self) -> bool:
         """Say whether looking at the pair is no work for a thread."""
@@ -383,12 +383,15 @@ class Pair:
         """Return the result where they are proved equal, or no judge need or can be asked."""
         if self.known and all(found.raises == "a" for found in self.known):
             return self._failure(
-                "output", "refused", f"generated: {in_roles(self.known[0].reason)}"
+                "output", "refused", f"generated: {with_role_names(self.known[0].reason)}"
             )
         if self.known and is_right(self.known[-1]):
             last = self.known[-1]
             return QueryCorrectness(
-                score=1.0, reasoning=in_roles(last.reason), method="proved", equivalence=last
+                score=1.0,
+                reasoning=with_role_names(last.reason),
+                method="proved",
+                equivalence=last,
             )
         if self.judge is None:
             return self.unjudged()
@@ -406,7 +409,7 @@ class Pair:
         refuted = self.refuted()
         if refuted is not None:
             return refuted
-        raised = (in_roles(found.reason) for found in self.known if found.raises == "b")
+        raised = (with_role_names(found.reason) for found in self.known if found.raises == "b")
         why = next(filter(None, (*map(self.faults.of_reference, self.accepted), *raised)), None)
         if why is not None:
             return self._failure("instrument", BAD_REFERENCE, f"expected: {why}")
@@ -429,7 +432,7 @@ class Pair:
         reasons = [found.reason for found in self.known if found.verdict == "unknown"]
         why = NO_SCHEMA
         if reasons:
-            reason = in_roles(one_line(reasons[0], SHORT_REASON)).rstrip(".")
+            reason = with_role_names(one_line(reasons[0], SHORT_REASON)).rstrip(".")
             why = f"neither proved equal nor refuted: {reason}"
             why += "" if self.dialect else f" ({NO_DIALECT})"
         return "; ".join(filter(None, (why, self.faults.of_schema())))
@@ -439,14 +442,14 @@ class Pair:
         if not self.known or any(found.verdict != "refuted" for found in self.known):
             return None
         found = self.known[0]
-        reason = in_roles(found.reason)
+        reason = with_role_names(found.reason)
         return (
             QueryCorrectness(score=0.0, reasoning=reason, method="refuted", equivalence=found)
             if self.faults.is_schema_known()
             else None
         )
 
-    async def asked(self, place: AsyncExitStack | None = None) -> QueryCorrectness:
+    async def ask(self, place: AsyncExitStack | None = None) -> QueryCorrectness:
         """Return the result of asking the judge, which may close *place* before."""
         answers: list[Verdict] = []
         who = Caller(self.judge_seconds, place)
@@ -473,7 +476,7 @@ class Pair:
         """Add the judge's answer on each accepted query in turn, until one is equivalent."""
         assert self.judge is not None  # noqa: S101 - for the type checkers
         for i in range(len(self.accepted)):
-            answers.append(await asked(self.judge, self.request(i)))
+            answers.append(await ask(self.judge, self.request(i)))
             if answers[-1].score == 1.0:
                 break
 
@@ -498,7 +501,7 @@ class Pair:
             question=self.question,
             schema=self.schema_text,
             dialect=self.dialect,
-            counterexample=None if example is None else example.to_text(names=ROLES),
+            counterexample=None if example is None else example.to_text(names=QUERY_ROLES),
         )
 
     def judged(self, answers: Sequence[Verdict | Exception]) -> QueryCorrectness:
@@ -617,7 +620,7 @@ async def aquery_correctness(  # noqa: D417 - as its twin
         >>> asyncio.run(aquery_correctness("SELECT 1", "SELECT 1")).score
         1.0
     """
-    pair = Pair.checked(
+    pair = CorrectnessQuestion.from_arguments(
         generated,
         expected,
         judge=judge,
@@ -629,7 +632,7 @@ async def aquery_correctness(  # noqa: D417 - as its twin
         options=options,
         engine=engine,
         **fields,
-    ).recalled()
+    ).with_stored_evidence()
     # Identical text needs no judge, which may pause; and what a judge asks about itself must not
     # wait for the pairs that wait for that judge.
     takes_place = caller.get() is None and not pair.is_identical()
@@ -637,10 +640,14 @@ async def aquery_correctness(  # noqa: D417 - as its twin
     async with AsyncExitStack() as place:
         if queue is not None:
             await place.enter_async_context(queue.place())
-        looked = pair.looked_at() if pair.is_quick() else await off_loop(pair.looked_at)
+        looked = (
+            pair.decide_without_judge()
+            if pair.is_quick()
+            else await off_loop(pair.decide_without_judge)
+        )
         if isinstance(looked, QueryCorrectness):
             return looked
-        return await looked.asked(place)
+        return await looked.ask(place)
 
 
 @takes_options
@@ -722,7 +729,7 @@ def query_correctness(
         ...
         scorekit.errors.InputError: expected must be a non-empty string, got ''
     """
-    pair = Pair.checked(
+    pair = CorrectnessQuestion.from_arguments(
         generated,
         expected,
         judge=judge,
@@ -734,13 +741,13 @@ def query_correctness(
         options=options,
         engine=engine,
         **fields,
-    ).recalled()
-    looked = pair.looked_at()
+    ).with_stored_evidence()
+    looked = pair.decide_without_judge()
     if isinstance(looked, QueryCorrectness):
         return looked
     token = is_sync.set(True)
     try:
-        return run_to_end(looked.asked, looked.judge_seconds)
+        return run_to_end(looked.ask, looked.judge_seconds)
     except TimeoutError as error:  # of a judge that blocks the event loop
         return looked.failed(error, [])
     finally:
@@ -752,9 +759,9 @@ def is_right(found: SqlEquivalence) -> bool:
     return found.verdict == "proved" or found.includes == "b"
 
 
-def in_roles(reason: str) -> str:
+def with_role_names(reason: str) -> str:
     """Return a reason of `sql_equivalence` that says which query was generated."""
-    for ordinal, role in zip(ORDINALS, ROLES, strict=True):
+    for ordinal, role in zip(ORDINALS, QUERY_ROLES, strict=True):
         reason = re.sub(rf"\bthe {ordinal} (?=query\b|text\b)", f"the {role} ", reason)
     return reason
 
@@ -767,5 +774,5 @@ def accepted_queries(expected: object) -> tuple[str, ...]:
     return tuple(check_text(f"expected[{i}]", query) for i, query in enumerate(queries))
 
 
-def _bare(sql: str) -> str:
+def _normalized(sql: str) -> str:
     return sql.strip().rstrip("; \t\r\n")

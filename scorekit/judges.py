@@ -155,11 +155,11 @@ class Judge(Protocol):
 
     def judge(self, request: JudgeRequest, /) -> Verdict:
         """Return the verdict on one pair."""
-        return run_to_end(lambda: asked(self, request))
+        return run_to_end(lambda: ask(self, request))
 
     async def ajudge(self, request: JudgeRequest, /) -> Verdict:
         """Return the verdict on one pair, without blocking the event loop."""
-        return await asked(self, request)
+        return await ask(self, request)
 
 
 class SyncJudge(Protocol):
@@ -207,7 +207,7 @@ def is_ours(judge: object) -> bool:
     return isinstance(judge, CachedJudge | VotingJudge) or queue_of(judge) is not None
 
 
-async def asked(judge: Judge, request: JudgeRequest) -> Verdict:
+async def ask(judge: Judge, request: JudgeRequest) -> Verdict:
     """Return what a judge says, in the form that it has, and write down what it costs."""
     if is_ours(judge):
         return as_verdict(await judge.ajudge(request))
@@ -539,11 +539,11 @@ async def ask_each(judge: Judge, requests: Sequence[JudgeRequest], tell: Tell | 
     places = asyncio.Semaphore(places_at(judge))
     n_done = 0
 
-    async def ask(request: JudgeRequest) -> Verdict | Exception:
+    async def answer_to(request: JudgeRequest) -> Verdict | Exception:
         nonlocal n_done
         async with places:
             try:
-                answer: Verdict | Exception = await asked(judge, request)
+                answer: Verdict | Exception = await ask(judge, request)
             except Exception as error:  # noqa: BLE001 - whatever a judge raises
                 answer = error
         n_done += 1
@@ -551,7 +551,7 @@ async def ask_each(judge: Judge, requests: Sequence[JudgeRequest], tell: Tell | 
             tell(n_done, len(requests))
         return answer
 
-    return list(await asyncio.gather(*map(ask, requests)))
+    return list(await asyncio.gather(*map(answer_to, requests)))
 
 
 async def ask_many(judge: Judge, requests: Sequence[JudgeRequest], tell: Tell | None) -> Answers:
@@ -727,7 +727,7 @@ class VotingJudge(_Around):
 
     async def ajudge(self, request: JudgeRequest, /) -> Verdict:
         """Return the majority verdict, asking all at once."""
-        asks = [asked(self._judge, ballot) for ballot in self._ballots(request)]
+        asks = [ask(self._judge, ballot) for ballot in self._ballots(request)]
         # The others are paid for when one fails: they are waited for, a cache may keep them.
         return self._elected(await asyncio.gather(*asks, return_exceptions=True))
 
@@ -1033,7 +1033,7 @@ class CachedJudge(_Around):
             if known is not None:
                 return known
             self._count("misses")
-            verdict = await asked(self._judge, request)
+            verdict = await ask(self._judge, request)
             await self._keep({key: verdict})
             return verdict
 

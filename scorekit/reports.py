@@ -1,4 +1,4 @@
-"""Reports on generated code, from samples, columns or parts (`code_report`)."""
+"""Reports on generated code, from samples or columns (`code_report`)."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ from scorekit.cases import (
     is_unjudged,
     references,
 )
-from scorekit.correctness import Evidence, Pair, QueryCorrectness
+from scorekit.correctness import CorrectnessQuestion, Evidence, QueryCorrectness
 from scorekit.equivalence import check_engine
 from scorekit.errors import InputError, shown
 from scorekit.judges import AnyJudge, CachedJudge, Judge, asks_together, optional_judge
@@ -237,7 +237,7 @@ class _Item:
         pair = None
         asks = "query_correctness" in self.scoring.chosen and case.expected is not None
         if asks and (decided is None or self._is_to_be_located(decided)):
-            pair = Pair(
+            pair = CorrectnessQuestion(
                 generated=case.generated,
                 accepted=references(case.expected),
                 judge=None,

@@ -1,4 +1,4 @@
-"""Summarise values exactly and grade a score: `describe`, `Tally`, `letter_grade`."""
+"""Summarize values exactly and grade a score: `describe`, `Tally`, `letter_grade`."""
 
 from __future__ import annotations
 

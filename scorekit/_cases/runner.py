@@ -16,7 +16,7 @@ import attrs
 from scorekit._core.logs import about_case
 from scorekit._judge.waiting import in_thread, off_loop, places_at
 from scorekit._sql.door import parsed_once
-from scorekit.correctness import Found, Pair, QueryCorrectness
+from scorekit.correctness import CorrectnessQuestion, Found, QueryCorrectness
 from scorekit.equivalence import SqlEquivalence
 from scorekit.errors import JudgeError
 from scorekit.judges import Judge, JudgeRequest, Verdict, ask_many
@@ -39,7 +39,7 @@ class Job:
     """The work to do on one case."""
 
     case_id: str
-    pair: Pair | None
+    pair: CorrectnessQuestion | None
     """Queries to compare, without a judge; None where that is known, or nothing is expected."""
     others: Callable[[], Others]
     model: str | None = None
@@ -62,7 +62,7 @@ class Outcome(NamedTuple):
 class _Half(NamedTuple):
     """What a case needs no judge for; the other metrics may be computed while it is asked."""
 
-    found: Found | Pair | None
+    found: Found | CorrectnessQuestion | None
     others: Others | None
     seconds: float
 
@@ -83,7 +83,9 @@ class CaseRun:
     """Whether the judge takes all pairs at once."""
     ready: asyncio.Queue[int | None] = attrs.field(factory=asyncio.Queue)
     """Cases to ask the judge about; None is the end."""
-    waiting: dict[int, tuple[Pair, Others | None, float]] = attrs.field(factory=dict)
+    waiting: dict[int, tuple[CorrectnessQuestion, Others | None, float]] = attrs.field(
+        factory=dict
+    )
     done: dict[int, Outcome] = attrs.field(factory=dict)
     known: dict[tuple[str, ...], tuple[SqlEquivalence, ...]] = attrs.field(factory=dict)
     """Evidence that this run has found: attempts at one case are often alike."""
@@ -109,7 +111,7 @@ class CaseRun:
         position = 0
         async for part in self._parts():
             for found, others, seconds in part:
-                if isinstance(found, Pair):
+                if isinstance(found, CorrectnessQuestion):
                     self.waiting[position] = found, others, seconds
                     self.ready.put_nowait(position)
                 else:
@@ -161,7 +163,7 @@ class CaseRun:
             return job
         known = self.known.get(job.pair.evidence_keys)
         if known is None:
-            known = attrs.evolve(job.pair, judge=self.judge).recalled().known
+            known = attrs.evolve(job.pair, judge=self.judge).with_stored_evidence().known
         return attrs.evolve(job, pair=attrs.evolve(job.pair, known=known))
 
     async def _ask(self) -> None:
@@ -182,10 +184,10 @@ class CaseRun:
             self.done[position] = Outcome(correctness, others, seconds)
             self._tell(len(self.done))
 
-    async def _answer(self, pair: Pair) -> QueryCorrectness:
+    async def _answer(self, pair: CorrectnessQuestion) -> QueryCorrectness:
         try:
             async with asyncio.timeout_at(self.ends_at):
-                return await pair.asked()
+                return await pair.ask()
         except TimeoutError:
             return pair.answered([_DEADLINE])
 
@@ -226,7 +228,9 @@ def without_judge(job: Job) -> Outcome:
     return _outcome(found, others, seconds)
 
 
-def _outcome(found: Found | Pair | None, others: Others | None, seconds: float) -> Outcome:
+def _outcome(
+    found: Found | CorrectnessQuestion | None, others: Others | None, seconds: float
+) -> Outcome:
     correctness = found if isinstance(found, QueryCorrectness) else None
     return Outcome(correctness, others or {}, seconds)
 
@@ -236,7 +240,7 @@ def _prepared(job: Job, *, at_once: bool) -> _Half:
     """Look at the pair, in any process, and compute the other metrics unless they can wait."""
     started = time.perf_counter()
     with job.named():
-        found = None if job.pair is None else job.pair.searched()
+        found = None if job.pair is None else job.pair.find_evidence()
         others = job.others() if at_once else None
     return _Half(found, others, time.perf_counter() - started)
 
@@ -246,8 +250,8 @@ def _settled(job: Job, half: _Half, judge: Judge | None) -> _Half:
     started = time.perf_counter()
     found, others, seconds = half
     with job.named():
-        if job.pair is not None and not isinstance(found, Pair | None):
-            found = attrs.evolve(job.pair, judge=judge).resumed(found)
-        if others is None and not isinstance(found, Pair):
+        if job.pair is not None and not isinstance(found, CorrectnessQuestion | None):
+            found = attrs.evolve(job.pair, judge=judge).settle(found)
+        if others is None and not isinstance(found, CorrectnessQuestion):
             others = job.others()
     return _Half(found, others, seconds + time.perf_counter() - started)

@@ -1,4 +1,4 @@
-"""Checks of columns: each returns an array, or raises with the message form of `_checks`."""
+"""Checks of columns: each returns an array, or raises with the message form of `checks`."""
 
 from __future__ import annotations
 

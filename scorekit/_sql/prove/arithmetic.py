@@ -52,7 +52,7 @@ from scorekit._sql.prove.scalars import (
     number_of,
     plain_number,
 )
-from scorekit._sql.prove.scope import NOTHING, Rests, Scope, every, never_null_alone
+from scorekit._sql.prove.scope import NOTHING, Premises, Scope, every, never_null_alone
 
 Polynomial: TypeAlias = "Mapping[tuple[Scalar, ...], Number]"
 """Factors by the terms that they multiply; the constant multiplies none."""
@@ -89,7 +89,7 @@ class Form:
     """Decimal places of a decimal."""
     exact: bool = True
     """Whether it is rounded by no more than its own division."""
-    rests: Rests = NOTHING
+    rests: Premises = NOTHING
     """What its exactness rests on."""
     given: bool = False
     """Whether it is a term as it is, so that it is not rounded yet."""
@@ -158,12 +158,12 @@ def tree_of(polynomial: Polynomial) -> Scalar:
 class Numbers:
     """The arithmetic of the expressions that stand in one scope."""
 
-    def __init__(self, scope: Scope, never_null: Callable[[Scalar], Rests | None]) -> None:
+    def __init__(self, scope: Scope, never_null: Callable[[Scalar], Premises | None]) -> None:
         self.scope, self.dialect = scope, scope.dialect
         self._constrained, self.loose = never_null, scope.dialect in LOOSE_TYPES
         self._forms: dict[Scalar, Form | None] = {}
 
-    def never_null(self, value: Scalar) -> Rests | None:
+    def never_null(self, value: Scalar) -> Premises | None:
         """Say whether a value is never NULL, by constraints alone."""
         return NOTHING if never_null_alone(value) else self._constrained(value)
 
@@ -270,7 +270,7 @@ class Numbers:
                 return True
         return False
 
-    def _exact(self, value: Scalar) -> Rests | None:
+    def _exact(self, value: Scalar) -> Premises | None:
         """Say whether what is computed of a value is not rounded."""
         if isinstance(value, Column):
             return self._exact_column(value)
@@ -296,7 +296,7 @@ class Numbers:
         exact = kind in WHOLE or (kind == "number" and self.dialect in _EXACT_DECIMALS)
         return NOTHING if exact or value == NULL or is_boolean(value) else None
 
-    def _exact_column(self, value: Column) -> Rests | None:
+    def _exact_column(self, value: Column) -> Premises | None:
         query = self.scope.derived.get(value.source)
         if query is not None:
             return self._exact_output(query, int(value.name))
@@ -309,7 +309,7 @@ class Numbers:
             return None
         return frozenset((f"{name} holds numbers",)) if self.dialect == "postgres" else NOTHING
 
-    def _exact_output(self, query: Query, place: int) -> Rests | None:
+    def _exact_output(self, query: Query, place: int) -> Premises | None:
         if isinstance(query, SetOperation):
             return every(self._exact_output(arm, place) for arm in query.arms)
         if isinstance(query, Select):
@@ -348,7 +348,7 @@ class Numbers:
         """Say whether quotients among some numbers have the digits of a double."""
         return self.dialect in _PRECISE or all(one.whole or one.kind == "real" for one in forms)
 
-    def _divided(self, left: Form, right: Form, kind: str, rests: Rests) -> Form | None:
+    def _divided(self, left: Form, right: Form, kind: str, rests: Premises) -> Form | None:
         if right.constant == 0 or not right.whole or not self._has_digits(left):
             return None
         if kind == "integer" and self.dialect in _CUTTING:
@@ -433,7 +433,7 @@ class Numbers:
         wide = decimal_sums and found.kind == "integer" and self.scope.is_wide(operand)
         return "number" if wide else found.kind
 
-    def _count(self, operand: Scalar) -> tuple[Aggregate, Rests]:
+    def _count(self, operand: Scalar) -> tuple[Aggregate, Premises]:
         """Return the count of what is not NULL in one form, and what that rests on."""
         rests = self.never_null(operand)
         if rests is not None:
@@ -452,7 +452,7 @@ class Numbers:
             return Aggregate("count", _product(some) if some else None), rests
         return Aggregate("count", operand), NOTHING
 
-    def _sum(self, sums: Aggregate, operand: Scalar, found: Form) -> tuple[Polynomial, Rests]:
+    def _sum(self, sums: Aggregate, operand: Scalar, found: Form) -> tuple[Polynomial, Premises]:
         """Return a sum as one of sums and counts of terms, and what that rests on."""
         if isinstance(operand, Case):
             values = (*(when.value for when in operand.whens), operand.default)
@@ -485,7 +485,7 @@ class Numbers:
 
     # One form.
 
-    def canonical(self, value: Scalar) -> tuple[Scalar, Rests]:
+    def canonical(self, value: Scalar) -> tuple[Scalar, Premises]:
         """Return a number in one form, and what that rests on; itself where it may be rounded."""
         found = self.form(value)
         if found is None or not found.exact or found.top == _term(value):
@@ -509,7 +509,7 @@ class Numbers:
         computed = found is not None and found.exact and found.whole and found.kind == "integer"
         return "integer" if found and computed and found.top != _term(bare(value)) else None
 
-    def close(self, first: Scalar, second: Scalar) -> Rests | None:
+    def close(self, first: Scalar, second: Scalar) -> Premises | None:
         """Say whether two numbers have the same form, whatever is rounded, NULL apart."""
         one, two = self.form(first), self.form(second)
         if one is None or two is None:
@@ -523,7 +523,7 @@ class Numbers:
             return None
         return one.rests | two.rests | {ROUNDED} | self._numbers_in(first, second)
 
-    def _numbers_in(self, *values: Scalar) -> Rests:
+    def _numbers_in(self, *values: Scalar) -> Premises:
         """Return that columns hold numbers, which SQLite does not make of the texts in them."""
         if not self.loose:
             return NOTHING

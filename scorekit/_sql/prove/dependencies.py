@@ -41,7 +41,7 @@ from scorekit._sql.prove.normal import Arm, LeftJoins, Sorted, unconverted
 from scorekit._sql.prove.scalars import is_literal
 from scorekit._sql.prove.scope import (
     NOTHING,
-    Rests,
+    Premises,
     Scope,
     every,
     never_null_alone,
@@ -86,7 +86,7 @@ class Relation:
             self._facts = Facts(self.conditions, self.scope, self.never_null)
         return self._facts
 
-    def never_null(self, term: Scalar) -> Rests | None:
+    def never_null(self, term: Scalar) -> Premises | None:
         """Say whether an expression is never NULL, by constraints alone."""
         if never_null_alone(term):
             return NOTHING
@@ -99,7 +99,7 @@ class Relation:
             return self.scope.not_null(term)
         return _never_null_in(query, int(term.name), self.scope)
 
-    def equals(self, term: Scalar) -> tuple[frozenset[Scalar], Rests]:
+    def equals(self, term: Scalar) -> tuple[frozenset[Scalar], Premises]:
         """
         Return the expressions that equal *term* in each row, as GROUP BY compares.
 
@@ -150,7 +150,7 @@ def is_equation(condition: Node) -> TypeGuard[Comparison]:
     )
 
 
-def _never_null_in(query: Query, place: int, scope: Scope) -> Rests | None:
+def _never_null_in(query: Query, place: int, scope: Scope) -> Premises | None:
     if isinstance(query, Sorted):
         return _never_null_in(query.query, place, scope)
     if isinstance(query, SetOperation):
@@ -178,7 +178,7 @@ class Determined:
         self.relation = relation
         self.given = dict(map(self._in_one_form, given))
         """What is given, each with what its form rests on."""
-        self.sources: dict[Source, Rests] = {}
+        self.sources: dict[Source, Premises] = {}
         """Tables whose row is determined, each with what that rests on."""
         self._grow()
 
@@ -216,14 +216,14 @@ class Determined:
                     if found is not None and base is not None:
                         self.sources.update(dict.fromkeys(own, found | base))
 
-    def _all(self, sources: Iterable[Source]) -> Rests | None:
+    def _all(self, sources: Iterable[Source]) -> Premises | None:
         return every(self.sources.get(source) for source in sources)
 
-    def everything(self) -> Rests | None:
+    def everything(self) -> Premises | None:
         """Say whether no two rows are alike in what is given."""
         return self._all(self.relation.own)
 
-    def __call__(self, term: Scalar) -> Rests | None:
+    def __call__(self, term: Scalar) -> Premises | None:
         """Say whether equal values of what is given make equal values of *term*."""
         self.relation.scope.steps.take()
         term, form = self._in_one_form(term)
@@ -243,22 +243,22 @@ class Determined:
             )
         return every(self.exactly(n) for n in walk(term) if isinstance(n, _NAMES))
 
-    def _in_one_form(self, term: Scalar) -> tuple[Scalar, Rests]:
+    def _in_one_form(self, term: Scalar) -> tuple[Scalar, Premises]:
         term = unconverted(term)
         computed = isinstance(term, Arithmetic | Negative)
         return self.relation.facts.canonical(term) if computed else (term, NOTHING)
 
-    def _constant(self, term: Scalar) -> Rests | None:
+    def _constant(self, term: Scalar) -> Premises | None:
         return NOTHING if is_literal(term) else self._column(term)
 
-    def _column(self, term: Scalar) -> Rests | None:
+    def _column(self, term: Scalar) -> Premises | None:
         if not isinstance(term, Column | Star):
             return None
         if term.source not in self.relation.own:
             return NOTHING
         return self.sources.get(term.source)
 
-    def exactly(self, term: Scalar) -> Rests | None:
+    def exactly(self, term: Scalar) -> Premises | None:
         """Say whether what is given makes *term* the same to every function."""
         found = self._constant(term)
         if found is not None:
@@ -277,13 +277,13 @@ def _values(node: Node) -> tuple[Scalar, ...]:
     return (node.condition, node.value) if isinstance(node, When) else ()
 
 
-def at_most_one(arm: Arm, scope: Scope) -> Rests | None:
+def at_most_one(arm: Arm, scope: Scope) -> Premises | None:
     """Say whether an optional side has at most one row for each row around it."""
     relation = Relation.of(arm.tables, conjuncts(arm.condition), scope)
     return relation.determined(()).everything()
 
 
-def unique_outputs(query: Query, scope: Scope) -> list[tuple[tuple[int, ...], Rests]]:
+def unique_outputs(query: Query, scope: Scope) -> list[tuple[tuple[int, ...], Premises]]:
     """Return sets of outputs, by number, in which the rows of a query differ."""
     if isinstance(query, Sorted):
         if query.limit == 1:
@@ -308,7 +308,7 @@ def unique_outputs(query: Query, scope: Scope) -> list[tuple[tuple[int, ...], Re
         if found is not None:
             return [(whole, found)]
         return [(whole, NOTHING)] * query.distinct
-    keys: list[tuple[tuple[int, ...], Rests]] = []
+    keys: list[tuple[tuple[int, ...], Premises]] = []
     for i, output in enumerate(query.outputs):
         if isinstance(output, Column):
             found = relation.determined((output,)).everything()

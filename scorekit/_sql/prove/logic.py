@@ -63,7 +63,7 @@ from scorekit._sql.prove.scalars import (
     is_literal,
     number_of,
 )
-from scorekit._sql.prove.scope import NOTHING, Rests, Scope, every, never_null_alone
+from scorekit._sql.prove.scope import NOTHING, Premises, Scope, every, never_null_alone
 
 Mode: TypeAlias = Literal["value", "bool", "filter"]
 """What matters of a result: its value, its truth with NULL apart, or only whether it is true."""
@@ -165,15 +165,15 @@ UNCASED_LIKE: Final = "LIKE does not tell upper from lower case, as in the defau
 class _StatementReader:
     """Makes statements of conditions."""
 
-    def __init__(self, scope: Scope, never_null: Callable[[Scalar], Rests | None]) -> None:
+    def __init__(self, scope: Scope, never_null: Callable[[Scalar], Premises | None]) -> None:
         self.numbers = Numbers(scope, never_null)
         self.scalars = Scalars(scope, self.numbers.difference)
         self.never_null = never_null
         self._ids: dict[Scalar, int] = {NOUGHT: ZERO}
         self.terms: list[Scalar] = [NOUGHT]
         self.whole = [True]
-        self._read: dict[tuple[str, Scalar, bool], tuple[_Statement, Rests]] = {}
-        self._canonical: dict[Node, tuple[Node, Rests]] = {}
+        self._read: dict[tuple[str, Scalar, bool], tuple[_Statement, Premises]] = {}
+        self._canonical: dict[Node, tuple[Node, Premises]] = {}
         self.rests: set[str] = set()
         """What all that has been read since the last question rests on."""
         self.always: set[str] = set()
@@ -222,7 +222,7 @@ class _StatementReader:
         self.rests |= rests
         return cast("Scalar", found)
 
-    def _in_order(self, term: Node) -> tuple[Node, Rests]:
+    def _in_order(self, term: Node) -> tuple[Node, Premises]:
         if not term.children:
             return term, NOTHING
         known = self._canonical.get(term)
@@ -850,12 +850,12 @@ class Facts:
         self,
         conditions: Iterable[Scalar],
         scope: Scope,
-        never_null: Callable[[Scalar], Rests | None],
+        never_null: Callable[[Scalar], Premises | None],
     ) -> None:
         self.conditions = tuple(conditions)
         self._reader = _StatementReader(scope, never_null)
         self._world = _World(self._reader)
-        self._answers: dict[tuple[_Statement, ...], tuple[bool, Rests]] = {}
+        self._answers: dict[tuple[_Statement, ...], tuple[bool, Premises]] = {}
         self._possible = True
         try:
             statements = [self._reader.true(condition) for condition in self.conditions]
@@ -865,30 +865,30 @@ class Facts:
         self._base = frozenset(self._reader.rests)
 
     @property
-    def _rests(self) -> Rests:
+    def _rests(self) -> Premises:
         """What the answer to the question rests on that was asked last."""
         return frozenset(self._base | self._reader.rests | self._reader.always)
 
-    def contradictory(self) -> Rests | None:
+    def contradictory(self) -> Premises | None:
         """Say whether the conditions are never true together."""
         return self._refutes(lambda: ())
 
-    def implies(self, condition: Scalar) -> Rests | None:
+    def implies(self, condition: Scalar) -> Premises | None:
         """Say whether a condition is true."""
         if condition in self.conditions:
             return NOTHING
         return self._refutes(lambda: (self._reader.true(condition, wanted=False),))
 
-    def entails(self, first: Scalar, second: Scalar) -> Rests | None:
+    def entails(self, first: Scalar, second: Scalar) -> Premises | None:
         """Say whether *second* is true where *first* is."""
         reader = self._reader
         return self._refutes(lambda: (reader.true(first), reader.true(second, wanted=False)))
 
-    def never_null(self, term: Scalar) -> Rests | None:
+    def never_null(self, term: Scalar) -> Premises | None:
         """Say whether a value is not NULL."""
         return self._refutes(lambda: (self._reader.null(term),))
 
-    def same(self, first: Scalar, second: Scalar, *, as_result: bool = False) -> Rests | None:
+    def same(self, first: Scalar, second: Scalar, *, as_result: bool = False) -> Premises | None:
         """
         Say whether two values are the same to every function, or both NULL.
 
@@ -919,7 +919,7 @@ class Facts:
 
     def _same_where(
         self, guards: tuple[_Statement, ...], first: Scalar, second: Scalar
-    ) -> Rests | None:
+    ) -> Premises | None:
         """Say whether two values are the same if *guards* hold."""
         reader = self._reader
         if is_boolean(first) and is_boolean(second):
@@ -947,7 +947,7 @@ class Facts:
             return None
         return self._refutes(lambda: (*guards, _some(null)))
 
-    def canonical(self, term: Scalar) -> tuple[Scalar, Rests]:
+    def canonical(self, term: Scalar) -> tuple[Scalar, Premises]:
         """Return a term in one form, and what that rests on."""
         self._ask()
         try:
@@ -959,7 +959,7 @@ class Facts:
         """Return what values have in common of which a set operation converts none, or None."""
         return self._reader.scalars.unconverted_type(value)
 
-    def close(self, first: Scalar, second: Scalar) -> Rests | None:
+    def close(self, first: Scalar, second: Scalar) -> Premises | None:
         """Say whether two numbers are the same but for rounding, or both NULL."""
         self._ask()
         reader = self._reader
@@ -978,7 +978,7 @@ class Facts:
         null = every(differ)
         return None if null is None else rests | null
 
-    def classes(self) -> tuple[list[tuple[Scalar, ...]], Rests]:
+    def classes(self) -> tuple[list[tuple[Scalar, ...]], Premises]:
         """Return the groups of terms that are known to be the same, literals last."""
         groups: dict[Scalar, list[Scalar]] = {}
         self._ask()
@@ -989,7 +989,7 @@ class Facts:
             return [], NOTHING
         return [(*terms, first) for first, terms in groups.items()], self._rests
 
-    def equivalent(self, first: Scalar, second: Scalar, mode: Mode) -> Rests | None:
+    def equivalent(self, first: Scalar, second: Scalar, mode: Mode) -> Premises | None:
         """Say whether two conditions or values are the same for every row."""
         if first == second:
             return NOTHING
@@ -1005,7 +1005,7 @@ class Facts:
         self._reader.work = 0
         self._reader.rests = set()
 
-    def _refutes(self, statements: Callable[[], tuple[_Statement, ...]]) -> Rests | None:
+    def _refutes(self, statements: Callable[[], tuple[_Statement, ...]]) -> Premises | None:
         """Say whether no row passes the conditions for which all *statements* hold."""
         if not self._possible:
             return self._base

@@ -44,7 +44,7 @@ from scorekit._sql.prove.rule import (
     without_tables,
 )
 from scorekit._sql.prove.scalars import as_shown
-from scorekit._sql.prove.scope import NOTHING, ExhaustedError, Rests, Steps
+from scorekit._sql.prove.scope import NOTHING, ExhaustedError, Premises, Steps
 
 _N = TypeVar("_N", bound=Node)
 
@@ -74,7 +74,7 @@ class Matcher:
     def __init__(self, steps: Steps, *, close: bool = False) -> None:
         self._steps = steps
         self.tries = MAX_PAIRINGS
-        self._memo: dict[tuple[object, ...], tuple[Columns | None, Rests]] = {}
+        self._memo: dict[tuple[object, ...], tuple[Columns | None, Premises]] = {}
         self._depth = 0
         """Of the SELECT that is compared; the outermost is at depth 1."""
         self._sorting = frozenset[int]()

@@ -41,7 +41,7 @@ from scorekit._sql.prove.arithmetic import NOTHING_SUMMED
 from scorekit._sql.prove.dependencies import Determined, Relation, at_most_one
 from scorekit._sql.prove.logic import Mode
 from scorekit._sql.prove.normal import Arm, Sorted
-from scorekit._sql.prove.scope import NOTHING, Rests, Scope
+from scorekit._sql.prove.scope import NOTHING, Premises, Scope
 from scorekit._sql.schema.definitions import Reference
 
 _N = TypeVar("_N", bound=Node)
@@ -64,7 +64,7 @@ class Rule:
     shown: bool = True
     """Whether a proof names it.  Rules that only normalize a query are not named."""
 
-    def __call__(self, node: Node, view: View) -> tuple[Node, Rests] | None:
+    def __call__(self, node: Node, view: View) -> tuple[Node, Premises] | None:
         """Return an equal node and what that rests on, None where the rule does not apply."""
         new = self.rewrite(node, view)
         return None if new is None or new == node else (new, view.rests)
@@ -85,7 +85,7 @@ def rule(
 class Answers:
     """The facts behind the answers of yes."""
 
-    rests: Rests = NOTHING
+    rests: Premises = NOTHING
 
 
 class View:
@@ -115,12 +115,12 @@ class View:
         self._names = names or map("f{}".format, count())
 
     @property
-    def rests(self) -> Rests:
+    def rests(self) -> Premises:
         """The facts behind every yes of this view and of the views inside it."""
         return self._answers.rests
 
     @rests.setter
-    def rests(self, rests: Rests) -> None:
+    def rests(self, rests: Premises) -> None:
         self._answers.rests = rests
 
     def inside(self, tables: Iterable[Table]) -> View:
@@ -128,7 +128,7 @@ class View:
         scope = self._scope.inside(tables)
         return View(scope, names=self._names, answers=self._answers)
 
-    def rely(self, found: Rests | None) -> bool:
+    def rely(self, found: Premises | None) -> bool:
         """Say whether an answer is yes, and remember what it rests on."""
         if found is None:
             return False

@@ -45,7 +45,7 @@ from scorekit._sql.meaning.tree import (
 )
 from scorekit._sql.prove.normal import As, unconverted
 from scorekit._sql.prove.order import Number
-from scorekit._sql.prove.scope import NOTHING, Rests, Scope, aggregate_of, is_count
+from scorekit._sql.prove.scope import NOTHING, Premises, Scope, aggregate_of, is_count
 
 NOUGHT: Final = integer(0)
 """The node from which numbers are counted."""
@@ -105,7 +105,7 @@ class Difference(NamedTuple):
     first: Scalar
     second: Scalar
     number: Number
-    rests: Rests = NOTHING
+    rests: Premises = NOTHING
 
 
 def is_literal(value: Node, *kinds: str) -> bool:

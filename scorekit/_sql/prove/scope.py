@@ -30,10 +30,10 @@ from scorekit._sql.meaning.tree import (
 )
 from scorekit._sql.prove.normal import Arm, As
 
-Rests: TypeAlias = frozenset[str]
+Premises: TypeAlias = frozenset[str]
 """What an answer rests on, in sentences; an answer that is no is None instead."""
 
-NOTHING: Final[Rests] = frozenset()
+NOTHING: Final[Premises] = frozenset()
 
 
 class UnsupportedError(Exception):
@@ -130,7 +130,7 @@ class Scope(Catalog):
             return ()
         return self.schema.keys.get(source.table.casefold(), ())
 
-    def not_null(self, column: Scalar) -> Rests | None:
+    def not_null(self, column: Scalar) -> Premises | None:
         """Say whether a column of a base table is declared never to be NULL."""
         if not isinstance(column, Column):
             return None
@@ -173,7 +173,7 @@ def is_count(value: Node) -> bool:
     return aggregate is not None and aggregate.function == "count"
 
 
-def every(answers: Iterable[Rests | None]) -> Rests | None:
+def every(answers: Iterable[Premises | None]) -> Premises | None:
     """Return what it rests on that all *answers* are yes; None if one of them is no."""
     found = NOTHING
     for answer in answers:

@@ -53,7 +53,7 @@ from scorekit._sql.prove.scalars import in_order
 from scorekit._sql.prove.scope import (
     NOTHING,
     ExhaustedError,
-    Rests,
+    Premises,
     Scope,
     Steps,
     UnsupportedError,
@@ -351,7 +351,7 @@ class _Settled:
     """Whether the tables decide the rows of a query, but for ties at a LIMIT."""
 
     def __init__(self, query: Query, scope: Scope) -> None:
-        self.rests: Rests = NOTHING
+        self.rests: Premises = NOTHING
         self.ties = False
         """Whether rows may tie at a LIMIT."""
         self.several = False
@@ -444,7 +444,7 @@ def is_total(window: Window, inner: Select, view: View) -> bool:
     return all(map(given, inner.outputs)) if inner.distinct else given.everything()
 
 
-def _check_windows(query: Windowed, scope: Scope) -> Rests:
+def _check_windows(query: Windowed, scope: Scope) -> Premises:
     view = View(scope)
     for window in query.windows:
         settled = window.function not in _ARBITRARY and window.frame in (WHOLE, RUNNING)
