@@ -8,6 +8,9 @@ from itertools import pairwise
 from statistics import fmean
 from typing import Any
 
+import numpy as np
+
+from scorekit._core.attempts import CaseScores
 from scorekit._core.checks import (
     check_count,
     check_instance,
@@ -42,6 +45,8 @@ from scorekit._plots.canvas import (
 )
 from scorekit._plots.labels import BELOW, BESIDE, place_names
 from scorekit._sheet.values import counted, estimate, level_of
+from scorekit._stats.curves import DifferenceBand, chances_at, curve_band, difference_band
+from scorekit._stats.sides import Side, SuiteScores
 from scorekit.calibration import CalibrationError, ConfidenceCalibration, ReviewThreshold
 from scorekit.comparison import CaseChange, Comparison
 from scorekit.errors import refuse, shown
@@ -164,6 +169,12 @@ def plot_pass_at_k(
     """
     Draw success over the number of attempts, with the interval as a band, a curve per model.
 
+    The band of a model of a report holds its whole curve at once. Of two such models the
+    difference is drawn as well, over the tasks that both have, with a band of its own, and the
+    title says from which number of attempts on one of them is shown to be ahead. Unknown outcomes
+    may have gone either way in it. A `PassAtK` has no single tasks, so each of its intervals holds
+    by itself.
+
     Args:
         results: A result of `pass_at_k` or a `CodeReport`, or a mapping from name to either. Each
             model has a curve, and the legend names the first 16. Unknown estimates (NaN) are left
@@ -190,6 +201,7 @@ def plot_pass_at_k(
         scorekit.errors.InputError: results must be a non-empty sequence of PassAtK, got ()
     """
     curves = _by_model(results)
+    tasks = _tasks_by_model(results)
     own = axes_for(ax, width_inches)
     axes = untyped(own)
     drawn = [one for curve in curves.values() for one in curve if not math.isnan(one.score)]
@@ -197,8 +209,9 @@ def plot_pass_at_k(
     if not ks:
         refuse("results", "a result with an estimate that is not NaN", results)
     lines: list[Any] = []
+    names = list(map(short_name, curves))
     veil = 0.15 * min(1.0, len(SHADES) / len(curves))  # many bands would hide the curves
-    for i, curve in enumerate(curves.values()):
+    for i, (name, curve) in enumerate(curves.items()):
         points = sorted((one for one in curve if not math.isnan(one.score)), key=lambda p: p.k)
         # a single number of attempts has the models side by side
         aside = 1.0 if len(ks) > 1 else 1.1 ** ((i + 0.5) / len(curves) - 0.5)
@@ -212,34 +225,39 @@ def plot_pass_at_k(
             linestyle=dashes,
             markevery=None if len(points) <= MAX_TICKS else 0.08,
         )
-        lows = [point.interval.low for point in points]
-        highs = [point.interval.high for point in points]
+        lows, highs = _band(points, tasks.get(name))
         if len(points) == 1:  # a band would have no width
             axes.plot(2 * x, [*lows, *highs], color=color, linewidth=1.5, marker="_", zorder=2)
         axes.fill_between(x, lows, highs, facecolor=color, alpha=veil, linewidth=0)
         for ends in (lows, highs):  # or bands that overlap would look alike in grey
             axes.plot(x, ends, color=color, linewidth=0.7, linestyle=dashes)
+    title, floor = "Success within k attempts (pass@k)", 0.0
+    gap = _difference(curves, tasks) if len(curves) == len(tasks) == 2 else None  # noqa: PLR2004
+    if gap is not None:
+        lines += _draw_difference(axes, gap)
+        first, second = names
+        names.append(f"{first} - {second}")
+        title += f"\n{first} against {second}, {counted(gap.n_tasks, 'task')}: {gap.verdict()}"
+        floor = min(0.0, float(gap.lows.min()))
     if is_mapping(results) or isinstance(results, CodeReport):
         named = lines[:MAX_NAMES]
-        title = f"{len(named)} of {len(lines)} models" if len(named) < len(lines) else None
+        head = f"{len(named)} of {len(lines)} models" if len(named) < len(lines) else None
         where = BESIDE_AXES if len(named) > len(SHADES) or len(ks) == 1 else {"loc": "best"}
-        add_legend(axes, named, map(short_name, curves), title=title, **where)
-    axes.set_xscale("log")
-    axes.xaxis.set_major_formatter("{x:g}")
-    axes.set_xlim(min(ks) / 1.1, max(ks) * 1.1)
-    if len(ks) <= MAX_TICKS:
-        axes.set_xticks([], minor=True)
-        axes.set_xticks(sorted(ks), [str(k) for k in sorted(ks)])
-    axes.set_ylim(-0.03, 1.03)
-    mark_scale(axes)
+        add_legend(axes, named, names, title=head, **where)
+    _mark_attempts(axes, sorted(ks))
+    axes.set_ylim(floor - 0.03, 1.03)
+    if gap is None:
+        mark_scale(axes)
     x_label = "Attempts, k"
     if short := [one for one in drawn if one.left_out]:
         used, given = {one.n_tasks_used for one in short}, {one.n_tasks for one in short}
         least = min(one.k for one in short)
         from_k = f"k >= {least}".replace(" ", "\N{NO-BREAK SPACE}")
         x_label += f" ({from_k}: {span_of(used)} of {span_of(given)} tasks)"
-    y_label = f"Chance of a success ({level_names(one.interval for one in drawn)})"
-    set_texts(axes, "Success within k attempts (pass@k)", x_label, y_label)
+    level = level_names(one.interval for one in drawn)
+    if len(ks) > 1 and tasks.keys() == curves.keys():
+        level += " of all k at once"
+    set_texts(axes, title, x_label, f"Chance of a success ({level})")
     return own
 
 
@@ -653,6 +671,95 @@ def _by_model(results: object) -> dict[str, tuple[PassAtK, ...]]:
             found |= {name if alone else f"{name} / {m}": own for m, own in _by_model(one).items()}
         else:
             found[name] = _curve(f"results[{shown(name)}]", one)
+    return found
+
+
+def _tasks_by_model(results: object) -> dict[str, SuiteScores]:
+    """Return the outcomes at single tasks of the models that reports know them of."""
+    if isinstance(results, CodeReport):
+        side = Side.of(results.scores_by_case())
+        return {str(m): side.scores_of((kind, m)) for kind, m in side.keys if kind == "pass@1"}
+    found: dict[str, SuiteScores] = {}
+    for name, one in results.items() if is_mapping(results) else ():
+        if isinstance(one, CodeReport):
+            alone = len(one.models) == 1
+            own = _tasks_by_model(one)
+            found |= {name if alone else f"{name} / {m}": tasks for m, tasks in own.items()}
+    return found
+
+
+def _band(points: Sequence[PassAtK], tasks: SuiteScores | None) -> tuple[list[float], list[float]]:
+    """Return the ends of the intervals at all points, which hold at once if tasks are known."""
+    ends = [(point.interval.low, point.interval.high) for point in points]
+    if tasks is not None and len(points) > 1:
+        known, level = tasks.known.attempts, points[0].interval.confidence_level
+        n_right = known.totals().astype(np.int64)
+        ends = curve_band(known.sizes, n_right, [point.k for point in points], level)
+    return [low for low, _ in ends], [high for _, high in ends]
+
+
+def _mark_attempts(axes: Any, ks: Sequence[int]) -> None:
+    """Set the scale of the numbers of attempts, with a mark for each of a few."""
+    axes.set_xscale("log")
+    axes.xaxis.set_major_formatter("{x:g}")
+    axes.set_xlim(ks[0] / 1.1, ks[-1] * 1.1)
+    if len(ks) <= MAX_TICKS:
+        axes.set_xticks([], minor=True)
+        axes.set_xticks(ks, list(map(str, ks)))
+
+
+def _draw_difference(axes: Any, band: DifferenceBand) -> list[Any]:
+    """Draw the difference of two curves with its band, and return its line."""
+    x = list(band.ks)
+    if len(x) == 1:  # a band would have no width
+        axes.plot(2 * x, [*band.lows, *band.highs], color=FRONTIER, marker="_", zorder=2)
+    axes.fill_between(x, band.lows, band.highs, facecolor=FRONTIER, alpha=0.15, linewidth=0)
+    axes.axhline(0, color=FRONTIER, linewidth=0.7, linestyle=":", zorder=1)
+    mark = "." if len(x) <= MAX_TICKS else None
+    lines: list[Any] = axes.plot(x, band.deltas, color=FRONTIER, linewidth=1, marker=mark)
+    return lines
+
+
+def _difference(
+    curves: Mapping[str, Sequence[PassAtK]], tasks: Mapping[str, SuiteScores]
+) -> DifferenceBand | None:
+    """Return the difference of two curves over the tasks that both have, if there are some."""
+    old, new = ({one.k for one in curve if not math.isnan(one.score)} for curve in curves.values())
+    ks = sorted(old & new)
+    if not ks:
+        return None
+    first, second = tasks.values()
+    enough = [
+        {
+            case
+            for case, n in zip(one.low, one.low.attempts.sizes.tolist(), strict=True)
+            if n >= ks[-1]
+        }
+        for one in (first, second)
+    ]
+    common = [case for case in first.low if all(case in own for own in enough)]
+    if not common:
+        return None
+
+    def gaps(one: CaseScores, other: CaseScores) -> Any:
+        """Return the difference at each of the tasks, a row, and at each k."""
+        return _chances(one, common, ks) - _chances(other, common, ks)
+
+    known = least = most = gaps(first.low, second.low)
+    if first.n_unknown or second.n_unknown:
+        known = gaps(first.known, second.known)
+        least, most = gaps(first.low, second.high), gaps(first.high, second.low)
+    level = next(iter(curves.values()))[0].interval.confidence_level
+    return difference_band(ks, known, least, most, level)
+
+
+def _chances(scores: CaseScores, case_ids: Sequence[str], ks: Sequence[int]) -> Any:
+    """Return the pass@k of each of the cases; NaN where there are too few attempts, or none."""
+    rows = [i for i, case in enumerate(case_ids) if case in scores]
+    own = scores.take(case_ids[i] for i in rows)
+    found = np.full((len(case_ids), len(ks)), np.nan)
+    if rows:
+        found[rows] = chances_at(own.sizes, own.totals().astype(np.int64), ks)
     return found
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scorekit._core.arrays import Floats
-from scorekit._core.attempts import Attempts, CaseScores
+from scorekit._core.attempts import CaseScores
 from scorekit._core.checks import (
     check_count,
     check_instance,
@@ -30,7 +30,7 @@ from scorekit._core.sums import exact_mean
 from scorekit._sheet.model import ROWS_AT_MOST, Estimate, Sheet, Table
 from scorekit._sheet.values import counted, estimate, level_of
 from scorekit._stats.exact import is_tuple
-from scorekit._stats.sides import SCORE, Side, read_mapping
+from scorekit._stats.sides import SCORE, Side, SuiteScores, read_mapping
 from scorekit.errors import InputError, one_line, refuse, shown
 from scorekit.intervals import (
     Interval,
@@ -42,7 +42,6 @@ from scorekit.intervals import (
 )
 from scorekit.records import (
     UNKNOWN,
-    Ends,
     Record,
     Report,
     ReportScores,
@@ -154,7 +153,7 @@ class ModelComparison(TableRecord):
             few = ": compare the others without it" if n_own == n < self.n_left_out else ""
             left_out += f" ({short}{few})"
         if self.n_unknown:
-            left_out += f", {self.n_unknown} {UNKNOWN}"
+            left_out += f", {counted(self.n_unknown, 'unknown outcome')}"
         if lost := [one_line(m, MAX_NAME) for m, n in self.n_tasks_by_model.items() if not n]:
             left_out += f", without {', '.join(lost)} (no known outcome)"
         models = [
@@ -428,41 +427,8 @@ _USUAL = ("pass@1", "query_correctness")
 """Metrics of which the first that a report has is compared."""
 
 
-class _ModelRun(NamedTuple):
-    """The scores of one model."""
-
-    known: CaseScores
-    low: CaseScores
-    """Of all outcomes, those unknown at their lowest."""
-    high: CaseScores
-    n_unknown: int
-
-    @classmethod
-    def of(cls, known: CaseScores, ends: Mapping[str, Ends]) -> _ModelRun:
-        """Put what is unknown between its *ends*, by task."""
-        if not ends:
-            return cls(known, known, known, 0)
-        tasks = tuple({**dict.fromkeys(known), **dict.fromkeys(ends)})
-        low, high = (
-            CaseScores(tasks, Attempts.of(ends[i][end] if i in ends else known[i] for i in tasks))
-            for end in (0, 1)
-        )
-        return cls(known, low, high, low.attempts.scores.size - known.attempts.scores.size)
-
-    def within(self, bounds: tuple[float, float]) -> _ModelRun:
-        """Return the same with nothing beyond these bounds."""
-        if not self.n_unknown:
-            return self
-        low, high = (
-            CaseScores(one.case_ids, Attempts(np.clip(scores.scores, *bounds), scores.sizes))
-            for one in (self.low, self.high)
-            for scores in (one.attempts,)
-        )
-        return self._replace(low=low, high=high)
-
-
 class _GivenRuns(NamedTuple):
-    runs: dict[str, _ModelRun]
+    runs: dict[str, SuiteScores]
     metric: str | None
     """What was taken from reports."""
     bounds: tuple[float, float] | None
@@ -485,7 +451,7 @@ def _by_model(
 
 def _read_models(
     scores: object, metric: str | None, bounds: tuple[float, float]
-) -> tuple[dict[str, _ModelRun], str | None]:
+) -> tuple[dict[str, SuiteScores], str | None]:
     """Read the scores of each model, and the metric of reports."""
     given, taken = scores, None
     if isinstance(scores, Report):
@@ -497,7 +463,7 @@ def _read_models(
         if hasattr(given, "columns"):
             domain += " (of a table: code_report_from_columns(case_id=, model=, passed=))"
         refuse("scores", domain, given, TypeError)
-    runs: dict[str, _ModelRun] = {}
+    runs: dict[str, SuiteScores] = {}
     for model, run in by_id("a model of scores", scores).items():
         name = f"scores[{shown(model)}]"
         run = scores_by_case(name, run)  # noqa: PLW2901 - the same in another form
@@ -510,7 +476,7 @@ def _read_models(
             found = _of_metric(read_mapping(name, tasks, bounds), SCORE[0])
         else:
             refuse(name, "a mapping from task to score, a Series, or a report", run, TypeError)
-        runs[model] = next(iter(found.values()), _ModelRun.of(CaseScores.of({}), {}))
+        runs[model] = next(iter(found.values()), SuiteScores.of(CaseScores.of({}), {}))
     if len(runs) < 2:  # noqa: PLR2004 - to compare takes two
         refuse("scores", "a mapping of at least two models", len(runs))
     return runs, taken
@@ -526,7 +492,9 @@ def _by_name(reports: Iterable[object]) -> dict[str, Report]:
     return found
 
 
-def _of_report(name: str, report: Report, metric: str | None) -> tuple[dict[str, _ModelRun], str]:
+def _of_report(
+    name: str, report: Report, metric: str | None
+) -> tuple[dict[str, SuiteScores], str]:
     """Return the scores of each model of a report, and the metric."""
     read = report.scores_by_case()
     if read is None:
@@ -550,11 +518,11 @@ def _suites(read: ReportScores) -> dict[SuiteKey, None]:
     return dict.fromkeys((*read.suites, *(suite for suite, _ in read.failing)))
 
 
-def _of_metric(read: ReportScores, metric: str) -> dict[str, _ModelRun]:
+def _of_metric(read: ReportScores, metric: str) -> dict[str, SuiteScores]:
     """Return the scores of each model."""
     side = Side.of(read)
     return {
-        str(suite[1]): _ModelRun.of(
+        str(suite[1]): SuiteScores.of(
             CaseScores.of(side.suites.get(suite, {})), side.ends.get(suite, {})
         )
         for suite in _suites(read)
@@ -574,7 +542,7 @@ class _ModelScores(NamedTuple):
     """Whether models have as many attempts at a task as others."""
 
 
-def _read_scores(runs: Mapping[str, _ModelRun]) -> _ModelScores:
+def _read_scores(runs: Mapping[str, SuiteScores]) -> _ModelScores:
     """Return the scores over the tasks that all models have."""
     first, *others = (run.low for run in runs.values())
     tasks: tuple[str, ...] | list[str] = first.case_ids
@@ -598,7 +566,7 @@ def _read_scores(runs: Mapping[str, _ModelRun]) -> _ModelScores:
     )
 
 
-def _known_mean(run: _ModelRun, tasks: Sequence[str]) -> float | None:
+def _known_mean(run: SuiteScores, tasks: Sequence[str]) -> float | None:
     """Return the mean over the tasks of which an outcome is known; None without any."""
     own = tasks if run.known is run.low else [task for task in tasks if task in run.known]
     return exact_mean(run.known.take(own).means) if own else None

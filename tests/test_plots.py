@@ -21,6 +21,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.testing.compare import compare_images
 from matplotlib.text import Annotation, Text
+from outcomes import present
 from refusals import Refusal, refusals
 
 import scorekit
@@ -108,9 +109,25 @@ def _attempts(**skill: int) -> scorekit.CodeReport:
     )
 
 
+def _two_models() -> dict[str, scorekit.CodeReport]:
+    """Return reports of ten attempts at each of twelve tasks; the second model is better."""
+    return {
+        name: code_report_from_columns(
+            model="m",
+            k=range(1, 11),
+            passed={f"{i}": [1] * n + [0] * (10 - n) for i, n in enumerate(right)},
+        )
+        for name, right in {
+            "old": (0, 1, 1, 2, 0, 3, 1, 0, 2, 4, 1, 0),
+            "new": (0, 4, 2, 8, 3, 9, 1, 5, 6, 8, 2, 0),
+        }.items()
+    }
+
+
 FIGURES: dict[str, Callable[[], Axes]] = {
     "reliability": lambda: plot_reliability(CALIBRATION),
     "pass_at_k": lambda: plot_pass_at_k(CURVES),
+    "pass_at_k_difference": lambda: plot_pass_at_k(_two_models()),
     "comparison": lambda: plot_comparison(_comparison(14)),
     "comparison_folded": lambda: plot_comparison(_comparison(10_000), max_cases=12),
     "cost_quality": lambda: plot_cost_quality(
@@ -554,23 +571,55 @@ def test_plots_say_what_is_unknown() -> None:
     assert name.get_text().split() == ["m", "(3", "of", "4", "costs,", "3", "of", "4", "outcomes)"]
 
 
+def test_a_curve_is_ahead_where_its_band_is_and_unknown_outcomes_count_both_ways() -> None:
+    """A failure that is hidden moves nobody ahead, and tasks of one model alone do not count."""
+    reports = _two_models()
+    ax = plot_pass_at_k(reports)
+    said = "Success within k attempts (pass@k)\nold against new, 12 tasks: behind up to k = 5"
+    assert ax.get_title() == said
+    assert ax.get_ylabel() == "Chance of a success (95 % interval of all k at once)"
+    names = [text.get_text() for text in present(ax.get_legend()).get_texts()]
+    assert names == ["old", "new", "old - new"]
+    passed: Any = {
+        f"{i}": [1] * n + [None if n < 3 else 0] * (10 - n)
+        for i, n in enumerate((0, 1, 1, 2, 0, 3, 1, 0, 2, 4, 1, 0))
+    }
+    given: dict[str, Any] = {"model": "m", "k": (1, 2), "insufficient": "drop"}
+    hidden = code_report_from_columns(passed=passed, **given)
+    assert "not told apart" in plot_pass_at_k(reports | {"old": hidden}).get_title()
+    few = code_report_from_columns(passed={"0": [1] * 10, "x": [0] * 10, "y": [1]}, **given)
+    assert ", 1 task: not" in plot_pass_at_k(reports | {"old": few}).get_title()
+    none = code_report_from_columns(passed={"x": [1, 0], "y": [0, 0]}, **given)
+    assert "against" not in plot_pass_at_k(reports | {"old": none}).get_title()
+    one = {name: code_report_from_columns(model="m", passed={"a": [1]}) for name in "ab"}
+    ax = plot_pass_at_k(one)
+    assert "a against b, 1 task: not told apart" in ax.get_title()
+    three = reports | {"third": reports["new"]}
+    assert "against" not in plot_pass_at_k(three).get_title()
+
+
+def _dotted(axes: Any) -> list[float]:
+    """Return where its dotted vertical lines stand."""
+    return [line.get_xdata()[0] for line in axes.lines if line.get_linestyle() == ":"]
+
+
 def test_a_threshold_is_drawn_where_answers_begin_to_go_out_unreviewed() -> None:
     """At its number, or at the level that its word names; below the title what passes."""
     sure, right = [0.9] * 200 + [0.5] * 200, [1] * 198 + [0] * 2 + [1, 0] * 100
     error = scorekit.calibration_error(sure, right)
     found = scorekit.review_threshold(sure, right, max_error=0.05)
     ax = plot_reliability(error, threshold=found)
-    assert [line.get_xdata()[0] for line in ax.lines if line.get_linestyle() == ":"] == [0.9]
+    assert _dotted(ax) == [0.9]
     said = "unreviewed from 0.9 on: 50% of answers, wrong 0.01 as seen and at most 0.05"
     assert " ".join(ax.get_title().split("\n")[1:]) == said
     words = ["high"] * 200 + ["low"] * 200
     levels = confidence_calibration(words, correct=right)
     named = scorekit.review_threshold(words, right, max_error=0.05, order=["low", "high"])
     ax = plot_reliability(levels, threshold=named)
-    assert [line.get_xdata()[0] for line in ax.lines if line.get_linestyle() == ":"] == [0.9]
+    assert _dotted(ax) == [0.9]
     none = scorekit.review_threshold(sure[:9], right[:9], max_error=0.05)
     ax = plot_reliability(error, threshold=none)
-    assert not [line for line in ax.lines if line.get_linestyle() == ":"]
+    assert _dotted(ax) == []
     assert "review all: no threshold" in ax.get_title()
     with pytest.raises(
         scorekit.InputError, match=r"^threshold must be that of a level of result, which ha"

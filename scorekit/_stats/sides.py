@@ -34,6 +34,39 @@ PLAIN = frozenset({bool, int, float})
 _PASS_AT_K = re.compile(r"pass@([1-9]\d{0,8})")
 
 
+class SuiteScores(NamedTuple):
+    """The scores of one suite, as known and with what is unknown at either end."""
+
+    known: CaseScores
+    low: CaseScores
+    """Of all outcomes, those unknown at their lowest."""
+    high: CaseScores
+    n_unknown: int
+
+    @classmethod
+    def of(cls, known: CaseScores, ends: Mapping[str, Ends]) -> SuiteScores:
+        """Put what is unknown between its *ends*, by task."""
+        if not ends:
+            return cls(known, known, known, 0)
+        tasks = tuple({**dict.fromkeys(known), **dict.fromkeys(ends)})
+        low, high = (
+            CaseScores(tasks, Attempts.of(ends[i][end] if i in ends else known[i] for i in tasks))
+            for end in (0, 1)
+        )
+        return cls(known, low, high, low.attempts.scores.size - known.attempts.scores.size)
+
+    def within(self, bounds: tuple[float, float]) -> SuiteScores:
+        """Return the same with nothing beyond these bounds."""
+        if not self.n_unknown:
+            return self
+        low, high = (
+            CaseScores(one.case_ids, Attempts(np.clip(scores.scores, *bounds), scores.sizes))
+            for one in (self.low, self.high)
+            for scores in (one.attempts,)
+        )
+        return self._replace(low=low, high=high)
+
+
 class Side(ReportScores):
     """
     One run: the scores of each suite, and the cases where a judge or validator failed.
@@ -144,6 +177,10 @@ class Side(ReportScores):
             if reaches:
                 ends[metric, model] = {case: _pass_ends(*own, k) for case, own in reaches.items()}
         return self._replace(suites=suites, ends=ends)
+
+    def scores_of(self, suite: SuiteKey) -> SuiteScores:
+        """Return the scores of one suite."""
+        return SuiteScores.of(CaseScores.of(self.suites.get(suite, {})), self.ends.get(suite, {}))
 
     @property
     def models(self) -> set[str | None]:

@@ -36,6 +36,7 @@ INDEPENDENT = {
     "corrected_mean": "takes items that were judged, each by itself",
     "judge_agreement": "takes items that were judged, each by itself",
     "rater_agreement": "takes items that were rated, each by itself",
+    "review_threshold": "takes answers, one to each question",
     "unpaired_difference": "takes values of two groups of tasks, each by itself",
     "ascore_sql_cases": "is score_sql_cases",
     "code_report_from_columns": "is code_report",

@@ -119,15 +119,17 @@ def test_a_model_of_which_nothing_is_known_is_reported() -> None:
 
 
 def test_attempts_that_were_lost_leave_pass_at_k_unknown() -> None:
-    """Of all tasks, where one attempt at each was lost; too few that were made are refused."""
+    """Of all tasks, where one attempt at each was lost, or too few were made."""
     lost: dict[str, Any] = {f"t{i}": [1, 0, None] for i in range(4)}
     for insufficient in ("drop", "nan"):
         given: dict[str, Any] = {"model": "m", "passed": lost, "insufficient": insufficient}
         report = scorekit.code_report_from_columns(k=(1, 3), **given)
         assert str(report.models[0].pass_at_k[1]) == "pass@3 = unknown (95 %, 0 of 4 tasks)"
         assert report.models[0].unknown_bounds["pass@3"] == (1.0, 1.0)
-    with pytest.raises(InputError, match=r"^k must be at most 3 for model 'm', whose cases have"):
-        scorekit.code_report_from_columns(model="m", passed=lost, insufficient="drop", k=(1, 4))
+        if insufficient == "drop":  # too few that were made are as unknown
+            more = scorekit.code_report_from_columns(k=(1, 4), **given).models[0]
+            assert str(more.pass_at_k[1]) == "pass@4 = unknown (95 %, 0 of 4 tasks)"
+            assert more.unknown_bounds["pass@4"] == (0.0, 1.0)
 
 
 def test_metrics_that_only_one_run_has_are_named() -> None:
@@ -151,7 +153,7 @@ def test_metrics_that_only_one_run_has_are_named() -> None:
     ),
     (
         lambda x: scorekit.compare_models(of_models(x), bounds=(0, 1)),
-        "1 unknown outcomes left out",
+        "over 3 tasks, 1 unknown outcome)",
     ),
     (
         lambda x: scorekit.code_report_from_columns(model="m", passed={"a": [1, x], "b": [1]}),
