@@ -172,6 +172,7 @@ def test_constant_costs_have_no_spread(usd: float) -> None:
 
 @given(st.lists(st.tuples(COSTS, st.floats(0, 1)), min_size=1, max_size=6))
 @example([(0.0, 1.0), (1.0, 2e-313)])
+@example([(0.0, 0.0), (3.984438972717189e299, 0.0), (2.9528616215558262e-24, 0.0)])
 def test_any_rate_will_do(runs: list[tuple[float, float]]) -> None:
     """Rates down to subnormal ones: a number that its interval holds, or a refusal."""
     costs, rates = (list(column) for column in zip(*runs, strict=True))

@@ -20,8 +20,8 @@ from scorekit._stats.suites import Suite
 
 SEED = 20261129
 LEVEL = 0.95
-KS = {10: tuple(range(1, 11)), 100: (1, 2, 3, 4, 5, 7, 10, 15, 20, 30, 40, 50, 65, 80, 100)}
-"""Numbers of attempts at which a curve is drawn, by the largest."""
+KS = (1, 2, 3, 4, 5, 7, 10, 15, 20, 30, 40, 50, 65, 80, 100)
+"""Numbers of attempts at which a curve is drawn; twice the largest is made."""
 
 Floats = NDArray[np.float64]
 Rng = np.random.Generator
@@ -44,12 +44,12 @@ def truths(rates: Floats, ks: tuple[int, ...]) -> Floats:
 def bands(rng: Rng, repetitions: int) -> None:
     """Print how often a curve is held at all k at once: band, single intervals, Bonferroni."""
 
-    def row(name: str, n_tasks: int, most: int) -> list[object]:
-        ks, draw = KS[most], RATES[name]
+    def row(name: str, n_tasks: int) -> list[object]:
+        ks, draw = KS, RATES[name]
         truth = truths(draw(rng, 1_000_000), ks).mean(axis=0)
         held, widths = np.zeros(3), np.zeros(3)
         for _ in range(repetitions):
-            n = np.full(n_tasks, 2 * most)
+            n = np.full(n_tasks, 2 * ks[-1])
             c = rng.binomial(n, draw(rng, n_tasks))
             several = [curve_band(n, c, ks, LEVEL)]
             for level in (LEVEL, 1 - (1 - LEVEL) / len(ks)):
@@ -60,19 +60,19 @@ def bands(rng: Rng, repetitions: int) -> None:
                 held[i] += bool(((lows <= truth) & (truth <= highs)).all())
                 widths[i] += float((highs - lows).mean())
         held, widths = held / repetitions, widths / repetitions
-        return [name, n_tasks, most, *(x for pair in zip(held, widths, strict=True) for x in pair)]
+        return [name, n_tasks, *(x for pair in zip(held, widths, strict=True) for x in pair)]
 
     print_table(
-        ["rates", "tasks", "k to", "band", "width", "pointwise", "width", "Bonferroni", "width"],
-        (row(name, n, most) for name in RATES for n in (20, 164) for most in KS),
+        ["rates", "tasks", "band", "width", "pointwise", "width", "Bonferroni", "width"],
+        (row(name, n) for name in RATES for n in (20, 164)),
     )
 
 
 def differences(rng: Rng, repetitions: int) -> None:
     """Print how often models are called apart, and from where on: band, pointwise, Holm."""
 
-    def row(name: str, shift: float, n_tasks: int, most: int) -> list[object]:
-        ks, draw = KS[most], RATES[name]
+    def row(name: str, shift: float, n_tasks: int) -> list[object]:
+        ks, draw = KS, RATES[name]
 
         def both(size: int) -> tuple[Floats, Floats]:
             """Return the rates of two models, which agree in part; equal on average at 0."""
@@ -88,7 +88,7 @@ def differences(rng: Rng, repetitions: int) -> None:
         missed = np.zeros(3)
         called, points = np.zeros(3), np.zeros(3)
         for _ in range(repetitions):
-            n = np.full(n_tasks, 2 * most)
+            n = np.full(n_tasks, 2 * ks[-1])
             deltas = np.subtract(*(chances_at(n, rng.binomial(n, r), ks) for r in both(n_tasks)))
             band = difference_band(ks, deltas, deltas, deltas, LEVEL)
             errors = deltas.std(axis=0, ddof=1) / np.sqrt(n_tasks)
@@ -105,19 +105,13 @@ def differences(rng: Rng, repetitions: int) -> None:
                 missed[i] += bool((one & wrong).any())
                 points[i] += float(one.mean())
         shares = (called, missed, points)
-        return [name, shift, n_tasks, most, *(x for s in shares for x in (s / repetitions))]
+        return [name, shift, n_tasks, *(x for s in shares for x in (s / repetitions))]
 
     heads = ("called", "falsely", "share of k")
     ways = ("band", "pointwise", "Holm")
     print_table(
-        ["rates", "shift", "tasks", "k to", *(f"{way} {head}" for head in heads for way in ways)],
-        (
-            row(name, shift, n, most)
-            for name in RATES
-            for shift in (0.0, 0.8)
-            for n in (20, 164)
-            for most in KS
-        ),
+        ["rates", "shift", "tasks", *(f"{way} {head}" for head in heads for way in ways)],
+        (row(name, shift, n) for name in RATES for shift in (0.0, 0.8) for n in (20, 164)),
     )
 
 

@@ -60,7 +60,7 @@ def log_mean_ends(
                 np.asarray(np.bincount(part, side), np.float64) for side in (sums, sizes)
             )
         means, errors = _resampled(sums, sizes, mean, times)
-        varied = errors > ROUNDING
+        varied = (errors > ROUNDING) & (means > 0.0)  # 0 where it is too small for a float
         if varied.any():
             shifts = np.log(means[varied] / mean) / errors[varied]
             tail = (1.0 - confidence_level) / 2.0
@@ -126,10 +126,10 @@ def _resampled(
 def _means(sums: Floats, sizes: Floats) -> tuple[Floats, Floats]:
     """Return the mean of each row of groups, and the relative standard error of it."""
     n_groups, n = sums.shape[1], sizes.sum(axis=1)
-    means = sums.sum(axis=1) / n
+    totals = sums.sum(axis=1)
     with np.errstate(invalid="ignore"):  # where all drawn are 0
-        rest = sums / (means * n)[:, None] - sizes / n[:, None]
-    return means, np.sqrt(n_groups / (n_groups - 1.0) * (rest * rest).sum(axis=1))
+        rest = sums / totals[:, None] - sizes / n[:, None]
+    return totals / n, np.sqrt(n_groups / (n_groups - 1.0) * (rest * rest).sum(axis=1))
 
 
 def widened(n: float, fitted: int) -> float:

@@ -40,6 +40,7 @@ INDEPENDENT = {
     "unpaired_difference": "takes values of two groups of tasks, each by itself",
     "ascore_sql_cases": "is score_sql_cases",
     "code_report_from_columns": "is code_report",
+    "compare_from_columns": "is compare_reports",
 }
 """What takes no groups, and what it says of its units."""
 
