@@ -77,7 +77,7 @@ def test_equal_differences_do_not_show_their_error() -> None:
         found = difference_band((1, 2), alike, alike, alike, 0.95)
         assert (found.lows < 0.25 - 0.2).all()
         assert (found.highs > 0.25).all()
-    assert (found.lows > -1.0).all()
+        assert (found.lows > -1.0).all() == (n_tasks > 1)
 
 
 @pytest.mark.parametrize(("lows", "highs", "said"), [
