@@ -6,7 +6,7 @@ import asyncio
 import logging
 import re
 from collections.abc import Coroutine, Iterable, Sequence
-from contextlib import AsyncExitStack, suppress
+from contextlib import AsyncExitStack
 from functools import cache, cached_property
 from hashlib import sha256
 from pathlib import Path
@@ -20,6 +20,7 @@ from scorekit._core.logs import log
 from scorekit._core.mappings import FrozenMapping
 from scorekit._core.text import ORDINALS, key_of
 from scorekit._judge.asking import TIMEOUT_MESSAGE
+from scorekit._judge.memo import Memo, memo_of
 from scorekit._judge.prompt import least_tokens, most_tokens
 from scorekit._judge.waiting import (
     Caller,
@@ -60,11 +61,10 @@ from scorekit.results import OptionFields, SqlOptions, takes_options
 _log = logging.getLogger(__name__)
 
 
-def _recalled(key: str, judge: object) -> SqlEquivalence | None:
-    """Return the evidence that *judge* has kept under this key, if it keeps anything."""
-    recall_note: Any = getattr(judge, "recall_note", None)
+def _recalled(key: str, memo: Memo) -> SqlEquivalence | None:
+    """Return the evidence that was kept under this key, if there is any."""
+    note = memo.recall(_note_key(key))
     try:
-        note: Any = recall_note(_note_key(key)) if callable(recall_note) else None
         return None if note is None else SqlEquivalence.from_dict(note)
     except Exception:  # noqa: BLE001 - whoever may write there, it is only looked for again
         return None
@@ -265,12 +265,15 @@ class CorrectnessQuestion:
         return self.settle(self.find_evidence())
 
     def with_stored_evidence(self) -> CorrectnessQuestion:
-        """Return the pair with the evidence that the judge has kept, if it is whole."""
-        if self.evidence == "judge" or self.is_identical() or self.engine is not None:
+        """Return the pair with the evidence that was kept beside verdicts, if it is whole."""
+        memo = memo_of(self.judge)
+        if memo is None or self.evidence == "judge" or self.engine is not None:
+            return self
+        if self.is_identical():
             return self
         known: list[SqlEquivalence] = []
         for key in self.evidence_keys:
-            found = _recalled(key, self.judge)
+            found = _recalled(key, memo)
             if found is None:
                 return self
             known.append(found)
@@ -321,12 +324,11 @@ class CorrectnessQuestion:
         """Return the result if what was found is one, or nobody need or can be asked."""
         if isinstance(found, QueryCorrectness):
             return found
-        keep_note: Any = getattr(self.judge, "keep_note", None)
-        if found != self.known and callable(keep_note) and self.engine is None:
-            with suppress(Exception):  # a stranger's
-                for key, one in zip(self.evidence_keys, found, strict=False):  # up to a proof
-                    if not one.timed_out:
-                        keep_note(_note_key(key), one.to_dict())
+        memo = memo_of(self.judge)
+        if found != self.known and memo is not None and self.engine is None:
+            for key, one in zip(self.evidence_keys, found, strict=False):  # up to a proof
+                if not one.timed_out:
+                    memo.keep(_note_key(key), one.to_dict())
         pair = attrs.evolve(self, known=found)
         return pair.without_asking() or pair
 

@@ -7,7 +7,6 @@ import functools
 import inspect
 import logging
 import math
-import operator
 import os
 import re
 import threading
@@ -45,6 +44,7 @@ from scorekit._judge.asking import (
 from scorekit._judge.failures import check_transient, passing_of, say_waits
 from scorekit._judge.journal import journal
 from scorekit._judge.ledger import Ledger, ledger
+from scorekit._judge.memo import Memo, memo_of
 from scorekit._judge.prompt import most_tokens
 from scorekit._judge.shelf import SCHEMA, Shelf
 from scorekit._judge.single_flight import SingleFlight
@@ -610,20 +610,9 @@ class _Around:
         """Whether the judge wants many requests at once."""
         return asks_together(self._judge)
 
-    def recall_note(self, key: str) -> Any:
-        """Return what `keep_note` has kept under *key*, None if there is nothing; never raises."""
-        recall = getattr(self._judge, "recall_note", None)
-        return recall(key) if callable(recall) else None
-
-    def keep_note(self, key: str, note: object) -> None:
-        """
-        Keep, for as long as a verdict, what a caller has found out about a pair.
-
-        The key must hold all that it rests on; *note* is plain data.  Never raises.
-        """
-        keep = getattr(self._judge, "keep_note", None)
-        if callable(keep):
-            keep(key, note)
+    @property
+    def _memo(self) -> Memo | None:
+        return memo_of(self._judge)
 
     async def _ask_all(
         self, requests: Sequence[JudgeRequest], *, progress: Tell | bool | None, n_each: int = 1
@@ -1107,18 +1096,9 @@ class CachedJudge(_Around):
         except Exception:  # noqa: BLE001 - what is wrong comes out when the judge is asked
             return None
 
-    def recall_note(self, key: str) -> Any:
-        """Return what `keep_note` has kept under *key*, None if there is nothing; never raises."""
-        note = self._shelf.recall(key)
-        note = self._shelf.read(key, operator.itemgetter("n")) if note is None else note
-        return super().recall_note(key) if note is None else note
-
-    def keep_note(self, key: str, note: object) -> None:
-        """Keep it here, and let the judge inside keep it where it is not kept on disk here."""
-        self._shelf.keep(key, note, lambda note: {"n": note})
-        self._shelf.leave()
-        if self._directory is None:
-            super().keep_note(key, note)
+    @property
+    def _memo(self) -> Memo:
+        return Memo(self._shelf, memo_of(self._judge) if self._directory is None else None)
 
     def close(self) -> None:
         """Close the disk; verdicts are kept in memory from then on.  The judge stays open."""

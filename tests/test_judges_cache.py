@@ -38,6 +38,8 @@ import scorekit
 from scorekit import correctness
 from scorekit._core.mappings import FrozenMapping
 from scorekit._judge import shelf, single_flight, store
+from scorekit._judge.memo import memo_of
+from scorekit._sql.door import Faults
 from scorekit.cases import SqlCase
 from scorekit.correctness import QueryCorrectness, aquery_correctness, query_correctness
 from scorekit.equivalence import sql_equivalence
@@ -1623,7 +1625,7 @@ def test_a_verdict_on_disk_is_found_before_evidence_is_looked_for(
     results: list[QueryCorrectness] = []
     for n in range(2):
         if n:
-            monkeypatch.setattr(correctness, "parse", pytest.fail)
+            monkeypatch.setattr(Faults, "of_generated", pytest.fail)
         with CachedJudge(HALF, directory=tmp_path) as cached:
             judge = VotingJudge(cached, n_votes=n_votes) if n_votes else cached
             results.append(query_correctness(*PAIR, judge=judge, schema={"t": {"a": "int"}}))
@@ -1699,29 +1701,12 @@ def test_evidence_that_somebody_wrote_is_looked_for_again(
     assert len(looked) == 2
 
 
-def test_a_stranger_that_keeps_notes_badly_stops_nothing(looked: list[str]) -> None:
-    """Whatever a judge of one's own raises there."""
-
-    class Odd:
-        identity = "odd"
-
-        judge, ajudge = HALF.judge, HALF.ajudge
-
-        def recall_note(self, key: str) -> Any:
-            raise RuntimeError(key)
-
-        keep_note = recall_note
-
-    assert query_correctness(*PAIR, judge=Odd()).score == 0.5
-    assert len(looked) == 1
-
-
 def test_notes_without_a_directory_are_nowhere(looked: list[str]) -> None:
     """In memory evidence is kept already; statistics count requests alone."""
     judge = CachedJudge(HALF)
     for _ in range(2):
         query_correctness(*PAIR, judge=judge)
-    assert judge.recall_note("x") is None
+    assert present(memo_of(judge)).recall("x") is None
     assert len(looked) == 1
     assert (judge.stats.n_misses, judge.stats.n_hits) == (1, 1)
 
