@@ -314,6 +314,27 @@ def test_a_key_is_hidden_in_every_form_and_place(
     assert "***" in shown
 
 
+@pytest.mark.parametrize("key", [KEY, KEY + "4", KEY + "45"])
+@pytest.mark.parametrize("before", range(3))
+@pytest.mark.parametrize("behind", range(3))
+def test_no_end_of_a_key_in_base64_is_left(
+    server: AnthropicServer, key: str, before: int, behind: int
+) -> None:
+    """Wherever it stands among other bytes: no more characters than those need."""
+    server.fault = "text_of=" + base64.b64encode(
+        b"b" * before + key.encode() + b"e" * behind
+    ).decode().rstrip("=")
+    with (
+        ClaudeJudge(api_key=key, base_url=server.url) as judge,
+        pytest.raises(JudgeError, match=r": '(.*)'") as caught,
+    ):
+        judge.judge(PAIR)
+    shown = caught.value.message.rpartition(": '")[2].rstrip("'")
+    start, end = shown.split("***")
+    assert len(start) <= -(-8 * before // 6)
+    assert len(end) <= -(-8 * behind // 6) + 1
+
+
 def scored(judge: ClaudeJudge, n: int) -> SqlReport:
     """Let a judge decide all of *n* cases."""
     return score_sql_cases(cases(n), judge=judge, evidence="judge")

@@ -358,9 +358,12 @@ def _forms(secret: str) -> Iterator[str]:
     yield quote(bare, safe="")
     yield quote(secret, safe="")
     for n in range(3):  # of what stands before it in the encoded text, only the length counts
-        encoded = base64.b64encode(b"\0" * n + bare.encode())[n + (n > 0) : -4].decode()
-        yield encoded
-        yield encoded.translate(str.maketrans("+/", "-_"))
+        text = base64.b64encode(b"\0" * n + bare.encode())[n + (n > 0) :].decode()
+        n_padded = text.count("=")
+        ends = {len(text) - n_padded, len(text) - (n_padded and n_padded + 1)}
+        for encoded in (text[:end] for end in ends):  # to its end, and where more stands behind it
+            yield encoded
+            yield encoded.translate(str.maketrans("+/", "-_"))
 
 
 def _without_version(url: str) -> str:
