@@ -7,7 +7,7 @@ from typing import Final, get_args
 
 import attrs
 
-from scorekit._core.checks import check_text
+from scorekit._core.checks import check_choice, check_text
 from scorekit._core.mappings import FrozenMapping
 from scorekit._sheet.model import Part, Section, Sheet, line_of
 from scorekit._sql.door import (
@@ -21,6 +21,7 @@ from scorekit._sql.door import (
 )
 from scorekit.equivalence import Counterexample, counterexample_of, tables_under
 from scorekit.records import Record, listing
+from scorekit.results import Functions
 
 NO_SCHEMA: Final = "no schema is given: types and keys are not known, and most faults not seen"
 READ_AS_SQLITE: Final = "no dialect is named, so that the query is read as SQLite reads it"
@@ -37,6 +38,9 @@ _OTHERWISE: Final[dict[str, str]] = {
     "fan_out": "with each row counted once it would return",
     "text_compared": "with numbers compared as numbers it would return",
     "integer_division": "with the fraction kept it would return",
+    "counts_all": "without ELSE it would return",
+    "null_first": "without the NULLs it would return",
+    "outer_join_undone": "with the condition in ON it would return",
 }
 """What the second result of a finding is."""
 
@@ -117,7 +121,11 @@ def unaudited(reason: str) -> QueryAudit:
 
 @parsed_once()
 def query_audit(
-    sql: str, *, schema: Schema | None = None, dialect: str | None = None
+    sql: str,
+    *,
+    schema: Schema | None = None,
+    dialect: str | None = None,
+    functions: Functions | None = None,
 ) -> QueryAudit:
     """
     Find what is wrong with a reference query: errors that punish right answers.
@@ -136,8 +144,13 @@ def query_audit(
     ``constant_condition``   a condition is true of no row, or of every row
     ``not_in_null``          NOT IN over a column that may be NULL, which empties the result
     ``fan_out``              an aggregate takes a row several times, as a join repeats it
-    ``text_compared``        numbers are compared as texts, by which '9' is larger than '10'
+    ``text_compared``        numbers are compared or sorted as texts, by which '9' is larger
+                             than '10'
     ``integer_division``     a quotient of whole numbers loses its fraction
+    ``counts_all``           COUNT of a CASE whose ELSE is a value counts every row
+    ``null_first``           a NULL comes first in the order, and LIMIT keeps it
+    ``outer_join_undone``    a condition in WHERE drops the rows that a LEFT JOIN keeps
+    ``join_on_one_table``    the condition of a join names the columns of one table only
     ======================== ====================================================================
 
     Args:
@@ -147,6 +160,8 @@ def query_audit(
             query.
         dialect: SQL dialect, as sqlglot names it. Without one the query is read as SQLite reads it,
             and *assumptions* say so.
+        functions: ``"built_in"`` where a function that the database of *dialect* does not have
+            keeps a query from running, as in `SqlOptions`; ``"any"``, since it may be your own.
 
     Returns:
         A frozen `QueryAudit`. *undecided* names the kinds that could not be looked for, for
@@ -154,8 +169,8 @@ def query_audit(
         *undecided* and *assumptions* first.
 
     Raises:
-        InputError: If *sql* is empty, *dialect* unknown, or *schema* one that `sql_equivalence`
-            refuses.
+        InputError: If *sql* is empty, *dialect* or *functions* unknown, or *schema* one that
+            `sql_equivalence` refuses.
         TypeError: If an argument has the wrong type.
 
     Examples:
@@ -186,7 +201,10 @@ def query_audit(
     if schema is not None:
         check_schema(schema)
     said = *(() if named else (READ_AS_SQLITE,)), *(() if schema else (NO_SCHEMA,))
-    found = audit(text, schema, named, N_DATABASES)
+    if functions is not None:
+        check_choice("functions", functions, get_args(Functions))
+    is_built_in = functions == "built_in"
+    found = audit(text, schema, named, N_DATABASES, only_built_in=is_built_in)
     return QueryAudit(
         findings=tuple(_finding(*one) for one in found.found),
         undecided=FrozenMapping(found.undecided),

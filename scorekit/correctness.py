@@ -101,7 +101,7 @@ QUERY_ROLES: Final = ("generated", "expected")
 BAD_REFERENCE: Final = "bad_reference"
 """The kind of the error of an expected query that its database does not run."""
 
-NO_QUERY = "the generated text is no query: it changes something, or returns no rows of a table"
+NO_QUERY = "the generated text is no query: it returns no rows of a table"
 
 REFUTED: Final = "refuted; "
 """What a reason begins with that a counterexample gives."""
@@ -314,7 +314,7 @@ class CorrectnessQuestion:
 
     def identical_result(self) -> QueryCorrectness:
         """Return the result of a text that is the expected one, if its database runs it."""
-        why = None if self.evidence == "judge" else self.faults.not_run(self.generated)
+        why = self.faults.of_identical()
         if why is not None:
             return self._failure("instrument", BAD_REFERENCE, f"expected: {why}")
         reasoning = "Queries are identical"
@@ -370,8 +370,14 @@ class CorrectnessQuestion:
     @cached_property
     def faults(self) -> Faults:
         """What is wrong with the texts by themselves."""
-        by_schema = self.evidence == "auto"
-        return Faults(self.generated, self.accepted, self.schema, self.dialect, by_schema)
+        return Faults(
+            self.generated,
+            self.accepted,
+            self.schema,
+            self.dialect,
+            by_schema=self.evidence == "auto",
+            only_built_in=self.options.functions == "built_in",
+        )
 
     @cached_property
     def evidence_keys(self) -> tuple[str, ...]:

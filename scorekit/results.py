@@ -71,6 +71,7 @@ RULES: Final = get_args(Rule)
 TOLERANCE: Final = 1e-9
 
 RowOrder: TypeAlias = Literal["auto", "expected", "ignored"]
+Functions: TypeAlias = Literal["any", "built_in"]
 
 _CHOICES: Final = {
     "rule": RULES,
@@ -78,6 +79,7 @@ _CHOICES: Final = {
     "semantics": ("bag", "set"),
     "column_order": ("significant", "ignored"),
     "contested": ("judge", "refuted"),
+    "functions": ("any", "built_in"),
 }
 _ORDER_OF: Final[dict[str | None, RowOrder]] = {"spider": "expected", "bird": "ignored"}
 _UNORDERED: Final = ("row-f1", "subset")
@@ -133,6 +135,10 @@ class SqlOptions(Record):
     ``"judge"``, or ``"refuted"`` for the counterexample; ``"judge"``."""
     audit: bool | None = None
     """Whether a suite looks for errors of its expected queries, as `query_audit` does; False."""
+    functions: Functions | None = None
+    """Which functions a query may call: ``"any"``, as one that is not known may be the user's, or
+    ``"built_in"``, by which a function that the database of *dialect* does not have is an error
+    of the query; ``"any"``."""
 
     def __attrs_post_init__(self) -> None:
         """Check each option under its name."""
@@ -167,6 +173,7 @@ class SqlOptions(Record):
             locate=False,
             contested="judge",
             audit=False,
+            functions="any",
         )
         return usual.with_own(self)
 
@@ -211,6 +218,7 @@ class OptionFields(TypedDict, total=False):
     locate: bool | None
     contested: Literal["judge", "refuted"] | None
     audit: bool | None
+    functions: Functions | None
 
 
 P = ParamSpec("P")

@@ -26,6 +26,7 @@ from scorekit._sheet import markdown
 from scorekit._sheet.model import ROWS_AT_MOST, Estimate, Fields, Scale, Sheet, Table, row_of
 from scorekit._sheet.text import render
 from scorekit._sheet.values import between, counted, estimate, level_of
+from scorekit._sql.door import lacks_only_function
 from scorekit._stats.suites import nothing_of_others
 from scorekit.calibration import ConfidenceCalibration, confidence_calibration
 from scorekit.cases import METRICS, SqlCaseScore, SqlScoring, failed, is_unjudged
@@ -35,7 +36,16 @@ from scorekit.errors import InputError, one_line, refuse, shown
 from scorekit.intervals import Interval, interval_of_mean
 from scorekit.judges import AnyJudge, pricing_of, total_cost
 from scorekit.prices import JudgeCost, ModelPrice, Pricing
-from scorekit.records import CaseSql, Ends, Listing, Report, ReportScores, SuiteKey, together
+from scorekit.records import (
+    UNDECIDED,
+    CaseSql,
+    Ends,
+    Listing,
+    Report,
+    ReportScores,
+    SuiteKey,
+    together,
+)
 from scorekit.sampling import PassAtK, pass_at_k
 from scorekit.summary import Statistics, describe
 from scorekit.validation import SafetySummary, safety_summary
@@ -570,7 +580,17 @@ def _lacking(cases: tuple[SqlCaseScore, ...]) -> tuple[Counter[str], list[str]]:
         case.is_broken for case in cases
     ):
         lines.append("no generated query is broken: are expected and generated swapped?")
+    if n := sum(_lacks_function(case.query_correctness) for case in cases):
+        lines.append(
+            f"undecided for a function that the database does not have: {n}; with "
+            "functions='built_in' that is an error of the query"
+        )
     return kinds, lines
+
+
+def _lacks_function(result: QueryCorrectness | None) -> bool:
+    error = None if result is None else result.error
+    return error is not None and error.kind == UNDECIDED and lacks_only_function(error.message)
 
 
 def _repeated(cases: tuple[SqlCaseScore, ...]) -> list[str]:

@@ -226,6 +226,10 @@ def test_a_judge_that_fails_takes_back_no_counterexample(
 
 @pytest.mark.parametrize("generated", [
     "DELETE FROM users",
+    "DELETE FROM users RETURNING id",
+    "WITH old AS (DELETE FROM users RETURNING id) SELECT id FROM old",
+    "SELECT id INTO old FROM users",
+    "INSERT INTO users (id) VALUES (1) RETURNING id",
     "WITH old AS (SELECT id FROM users) DELETE FROM users WHERE id IN (SELECT id FROM old)",
     "UPDATE users SET age = 1",
     "INSERT INTO people SELECT id FROM users",
@@ -235,12 +239,24 @@ def test_a_judge_that_fails_takes_back_no_counterexample(
     "ALTER TABLE users ADD COLUMN x int",
     "TRUNCATE TABLE users",
     "BEGIN; DELETE FROM users; COMMIT",
-    "EXPLAIN SELECT id FROM users",
-    "```sql\nexplain query plan SELECT id FROM users\n```",
-    "EXPLAIN DELETE FROM users",
     "SELECT id FROM users; DROP TABLE users",
     "DELETE FROM users; SELECT id FROM users",
     "CREATE TABLE x AS SELECT id FROM users; DELETE FROM x",
+])  # fmt: skip
+def test_a_text_that_changes_data_is_the_models_mistake(ask: Ask, generated: str) -> None:
+    """Whatever it returns; nobody need be asked, and one of another name is no less wrong."""
+    for evidence in ("auto", "judge"):
+        result = ask(generated, "SELECT id FROM users", judge=judge_of(never), evidence=evidence)
+        assert (result.score, result.method) == (0.0, None)
+        assert failure(result.error) == "output: changes_data"
+    result = ask(generated, "DELETE FROM users WHERE id > 7", judge=judge_of(lambda _: 0.5))
+    assert failure(result.error) != "output: changes_data"
+
+
+@pytest.mark.parametrize("generated", [
+    "EXPLAIN SELECT id FROM users",
+    "```sql\nexplain query plan SELECT id FROM users\n```",
+    "EXPLAIN DELETE FROM users",
     "PRAGMA table_info('users')",
     "SHOW TABLES",
     "DESCRIBE users",
@@ -252,13 +268,10 @@ def test_a_statement_that_is_no_query_is_the_models_mistake(ask: Ask, generated:
         judge = judge_of(never)
         result = ask(generated, "SELECT id FROM users", judge=judge, evidence=evidence)
         assert (result.score, result.method, result.error) == (0.0, "refuted", None)
-        assert result.reasoning.startswith(
-            "the generated text is no query: it changes something, "
-        )
+        assert result.reasoning == "the generated text is no query: it returns no rows of a table"
 
 
 @pytest.mark.parametrize(("generated", "expected"), [
-    ("DELETE FROM users RETURNING id", "SELECT id FROM users"),
     ("CREATE TABLE x AS SELECT id FROM users; DELETE FROM x WHERE id IS NULL; SELECT id FROM x",
      "SELECT id FROM users"),
     ("SHOW TABLES", "SELECT name FROM sqlite_master"),
@@ -349,7 +362,7 @@ def test_what_the_schema_lacks_is_the_models_mistake(
     ("SELECT id FROM people", None),
     ("SELECT id FROM people", "users(id, name, age)"),
     ("SELECT id FROM people", DDL + "CREATE TABLE broken (id int,"),
-    ("SELECT id FROM people", DDL + "CREATE VIEW people AS SELECT * FROM users;"),
+    ("SELECT id FROM people", DDL + "CREATE VIEW people AS SELECT * FROM elsewhere;"),
     ("SELECT name FROM adults", DDL + "CREATE VIEW adults AS SELECT * FROM users;"),
     ("SELECT name FROM sqlite_master", SHOP),
     ("SELECT table_name FROM information_schema.tables", SHOP),

@@ -54,6 +54,7 @@ GIVEN: dict[str, Any] = {
     "locate": True,
     "contested": "refuted",
     "audit": True,
+    "functions": "built_in",
 }
 
 
@@ -76,7 +77,7 @@ def test_every_door_takes_each_option_in_the_same_words() -> None:
         for option in {*FIELDS} & {*parameters}
         if name not in DOORS
     }
-    assert elsewhere == {("sql_cases_from_columns", "keys")}
+    assert elsewhere == {("sql_cases_from_columns", "keys"), ("query_audit", "functions")}
     assert {"options", "keys"} <= {*attrs.fields_dict(SqlCase)}
 
 

@@ -399,3 +399,23 @@ def test_a_query_and_a_caller_write_names_alike(name: str, dialect: str | None) 
     sql = f"SELECT o.id FROM {name} AS o"
     assert table_accuracy(sql, [name], dialect=dialect).score == 1.0
     assert column_accuracy(sql, [f"{name}.id"], dialect=dialect).score == 1.0
+
+
+@pytest.mark.parametrize(("dialect", "text", "tables"), [
+    ("sqlite", "SELECT a FROM t AS x INDEXED BY ix JOIN u NOT INDEXED ON 1", ("t", "u")),
+    ("snowflake", "SELECT a FROM IDENTIFIER('db.s.t')", ("db.s.t",)),
+    ("snowflake", "SELECT a FROM TABLE('db.s.t')", ("db.s.t",)),
+    ("snowflake", "SELECT a FROM IDENTIFIER($x)", ()),
+    ("snowflake", "SELECT * FROM TABLE(f(TABLE(t)))", ("t",)),
+    ("databricks", "SELECT a FROM IDENTIFIER('a.b.c')", ("a.b.c",)),
+    ("databricks", "SELECT a FROM csv.`dbfs:/a.csv` JOIN t ON 1 = 1", ("t",)),
+    ("databricks", "SELECT * FROM f(TABLE(s.t))", ("s.t",)),
+    ("duckdb", "PIVOT t ON a USING SUM(b)", ("t",)),
+    ("duckdb", "UNPIVOT t ON a, b INTO NAME n VALUE v", ("t",)),
+    ("duckdb", "SUMMARIZE SELECT * FROM t", ("t",)),
+    ("duckdb", "SELECT * FROM query_table('t')", ("t",)),
+    ("tsql", "SELECT a FROM t (NOLOCK)", ("t",)),
+])  # fmt: skip
+def test_tables_that_are_named_otherwise(dialect: str, text: str, tables: tuple[str, ...]) -> None:
+    """By a string, as an argument, in a statement of its own; hints and files are no tables."""
+    assert extract_tables(text, dialect=dialect) == tables

@@ -17,7 +17,13 @@ from scorekit.columns import ColumnAccuracy, column_accuracy
 from scorekit.correctness import accepted_queries
 from scorekit.errors import one_line
 from scorekit.records import MetricError, MetricResult, metric_error
-from scorekit.results import ResultAccuracy, SqlOptions, by_database, result_accuracy
+from scorekit.results import (
+    Functions,
+    ResultAccuracy,
+    SqlOptions,
+    by_database,
+    result_accuracy,
+)
 from scorekit.tables import table_accuracy
 from scorekit.validation import SafetyValidation, safety_validation, validation_accuracy
 
@@ -214,15 +220,18 @@ def unjudged_metrics(
     found: dict[str, Any] = dict(other_metrics(case, scoring, kept))
     if scoring.options.audit:
         found["audits"] = tuple(
-            _audit(query, case.schema, case.dialect) for query in references(case.expected)
+            _audit(query, case.schema, case.dialect, scoring.options.functions)
+            for query in references(case.expected)
         )
     return found
 
 
 @lru_cache(maxsize=1024)
-def _audit(query: str, schema: Any, dialect: str | None) -> QueryAudit:
+def _audit(
+    query: str, schema: Any, dialect: str | None, functions: Functions | None
+) -> QueryAudit:
     """Audit a query once for all attempts; a schema that only a judge understands is said."""
     try:
-        return query_audit(query, schema=schema, dialect=dialect)
+        return query_audit(query, schema=schema, dialect=dialect, functions=functions)
     except Exception as error:  # noqa: BLE001 - it must not cost the case its scores
         return unaudited(one_line(f"{type(error).__name__}: {error}"))

@@ -15,9 +15,8 @@ from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
 from sqlglot import exp
 
-from scorekit._sql.databases.functions import arities
 from scorekit._sql.meaning.columns import known_schema, lacking_names
-from scorekit._sql.meaning.operands import Planner, not_run
+from scorekit._sql.meaning.operands import Planner, lacks_function, not_run
 from scorekit._sql.meaning.question import Question
 from scorekit._sql.meaning.read import Names, read_names
 from scorekit._sql.meaning.tree import (
@@ -58,6 +57,10 @@ Kind: TypeAlias = Literal[
     "fan_out",
     "text_compared",
     "integer_division",
+    "counts_all",
+    "null_first",
+    "outer_join_undone",
+    "join_on_one_table",
 ]
 
 
@@ -85,9 +88,16 @@ class Audited(NamedTuple):
     """Whether its database does not run the text, which is then all that was found."""
 
 
-def audit(sql: str, schema: Schema | None, dialect: str | None, n_databases: int) -> Audited:
+def audit(
+    sql: str,
+    schema: Schema | None,
+    dialect: str | None,
+    n_databases: int,
+    *,
+    only_built_in: bool = False,
+) -> Audited:
     """Return what is wrong with a query, which is read as SQLite's where no dialect is named."""
-    why = refused(sql, schema, dialect)
+    why = refused(sql, schema, dialect, only_built_in=only_built_in)
     if why is not None:
         return Audited((Found("does_not_run", "", why),), {}, is_refused=True)
     known = known_schema(schema, dialect)
@@ -95,13 +105,21 @@ def audit(sql: str, schema: Schema | None, dialect: str | None, n_databases: int
     return found if known is None else found._replace(unread=known.unread)
 
 
-def refused(sql: str, schema: Schema | None, dialect: str | None) -> str | None:
-    """Return why a database of a dialect does not run a text as one query, None if it may."""
+def refused(
+    sql: str, schema: Schema | None, dialect: str | None, *, only_built_in: bool = False
+) -> str | None:
+    """
+    Return why a database of a dialect does not run a text as one query, None if it may.
+
+    With *only_built_in*, a function that the database does not have itself is a reason, too.
+    """
     known = known_schema(schema, dialect)
     why = does_not_run(sql, known, dialect)
     if why is None and is_query(sql, dialect):
         lacking = lacking_names(sql, schema, dialect).error
         why = not_run(sql, dialect, known) if lacking is None else lacking[1]
+    if why is None and only_built_in:
+        why = lacks_function(sql, dialect)
     return why
 
 
@@ -109,7 +127,7 @@ def _audited(sql: str, schema: SqlSchema | None, dialect: str, n_databases: int)
     schema = schema and schema.with_unique_targets()
     try:
         check_short((sql,))
-        pair = read_pair((sql, sql), dialect)
+        pair = read_pair((sql, sql), dialect, schema)
         fold_names(pair, schema, dialect)
     except UnfaithfulError as error:
         reason = str(error).replace("the first ", "the ")
@@ -233,10 +251,9 @@ def holding(n_statements: int) -> str:
 
 
 _NAMING: Final = re.compile(r"no such (?:table|column)|ambiguous column name")
-_NO_FUNCTION: Final = re.compile(r"no such function: (\w+)")
 _REFUSING: Final = re.compile(
-    r"no such|ambiguous|misuse of|wrong number of arguments|sub-select returns"
-    r"|SELECTs to the left and right|HAVING clause|a GROUP BY clause is required"
+    r"no such (?!function)|ambiguous|misuse of|sub-select returns|SELECTs to the left and right"
+    r"|HAVING clause|a GROUP BY clause is required"
     r"|term out of range|aggregate functions are not allowed|row value misused"
 )
 
@@ -254,10 +271,7 @@ def _refused_by_sqlite(sql: str, schema: SqlSchema | None) -> str | None:
     message = message_of(sql, tables)
     if message is None or not _REFUSING.search(message):
         return None
-    function = _NO_FUNCTION.match(message)
-    unsure = (
-        _NAMING.match(message) and not (schema and schema.complete and not schema.unclear)
-    ) or (function is not None and function[1].lower() in arities("sqlite"))
+    unsure = _NAMING.match(message) and not (schema and schema.complete and not schema.unclear)
     return None if unsure else f"SQLite refuses it: {one_line(message)}"
 
 
@@ -490,6 +504,50 @@ def _is_compared_as_text(
     return plain or all(_SHORT_NUMERAL.fullmatch(one.name) for one in written)
 
 
+def _text_sorted(audited: _Audit) -> Iterator[Found]:
+    """Find texts that are sorted, or under MAX or MIN, and which the query takes for numbers."""
+    for node in audited.tree.find_all(exp.Ordered, exp.Max, exp.Min):
+        column = node.this.unnest()
+        value = audited.names.value(column) if isinstance(column, exp.Column) else None
+        if value is None or audited.planner.kind(value) != "text":
+            continue
+        why = "its name says" if _OF_AMOUNTS.search(column.name) else ""
+        others = audited.tree.find_all(exp.Column)
+        if any(_is_computed(one) for one in others if audited.names.value(one) == value):
+            why = "the query computes with it"
+        if why:
+            sentence = f"{audited.written(node).strip()} takes numbers in the order of texts"
+            yield Found(
+                "text_compared",
+                _clause(node.this),
+                sentence,
+                assumptions=(f"{audited.written(column)} holds numbers, as {why}",),
+            )
+
+
+_OF_AMOUNTS: Final = re.compile(
+    r"(?i)(?:^|[_ ])(?:amount|price|cost|salary|qty|quantity|weight|height|budget|revenue|balance"
+    r"|population|percent(?:age)?|points?|score|votes?|salaries|prices|costs)(?:$|[_ ])"
+)
+
+
+def _is_computed(column: exp.Expr) -> bool:
+    """Say whether a query computes with a column as with a number."""
+    around = column.parent
+    while isinstance(around, exp.Paren):
+        around = around.parent
+    if isinstance(around, exp.Cast):
+        return around.to.is_type(*exp.DataType.NUMERIC_TYPES)
+    return isinstance(
+        around, exp.Sum | exp.Avg | exp.Add | exp.Sub | exp.Mul | exp.Div | exp.Mod | exp.Abs
+    )
+
+
+def _texts(audited: _Audit) -> Iterator[Found]:
+    yield from _text_compared(audited)
+    yield from _text_sorted(audited)
+
+
 def _as_numbers(node: exp.Expr, i: int) -> exp.Expr:
     """Compare a text, the part of that place, with numbers as the number that it spells."""
     keys = ("this", "low", "high") if isinstance(node, exp.Between) else ("this", "expression")
@@ -504,6 +562,122 @@ def _as_numbers(node: exp.Expr, i: int) -> exp.Expr:
             node.set(key, exp.Literal.number(part.name))
     is_number = exp.In(this=text.copy(), expressions=spelled)
     return exp.Case(ifs=[exp.If(this=is_number, true=node)], default=as_text)
+
+
+# Slips of the pen.
+
+
+def _counts_all(audited: _Audit) -> Iterator[Found]:
+    """Find COUNT of a CASE whose ELSE is a value, which is counted like the others."""
+    for node in audited.tree.find_all(exp.Count):
+        case = node.this.unnest() if node.this is not None else None
+        if not isinstance(case, exp.Case):
+            continue
+        last = case.args.get("default")
+        if not isinstance(last, exp.Literal) or any(
+            not isinstance(one.args["true"], exp.Literal) for one in case.args["ifs"]
+        ):
+            continue
+        other = audited.with_part(case, _without_else)
+        found = audited.differs("counts_all", other)
+        if found is not None:
+            sentence = (
+                f"{audited.written(node)} counts each row: {audited.written(last)} is a value"
+            )
+            yield Found("counts_all", _clause(node), sentence, found)
+
+
+def _without_else(case: exp.Expr) -> exp.Expr:
+    case.set("default", None)
+    return case
+
+
+def _null_first(audited: _Audit) -> Iterator[Found]:
+    """Find a LIMIT behind an order in which NULL comes first."""
+    for limit in audited.tree.find_all(exp.Limit, exp.Fetch):
+        select = limit.parent
+        if not isinstance(select, exp.Select):
+            continue
+        order = select.args.get("order")
+        first = order.expressions[0] if order is not None else None
+        if first is None or not first.args.get("nulls_first"):
+            continue
+        key = first.this
+        if not isinstance(key, exp.Column) or audited.names.value(key) is None:
+            continue
+        other = audited.with_part(select, partial(_only_known, key=key))
+        found = audited.differs("null_first", other)
+        if found is not None:
+            sentence = f"a NULL of {audited.written(key)} comes first, and LIMIT keeps it"
+            yield Found("null_first", "LIMIT", sentence, found)
+
+
+def _only_known(select: exp.Expr, key: exp.Expr) -> exp.Expr:
+    assert isinstance(select, exp.Select)  # noqa: S101 - for the type checkers
+    there = exp.Not(this=exp.Is(this=key.copy(), expression=exp.Null()))
+    return select.where(there, copy=False)
+
+
+def _outer_join_undone(audited: _Audit) -> Iterator[Found]:
+    """Find conditions in WHERE that no row meets for which a LEFT JOIN found nothing."""
+    for select in audited.tree.find_all(exp.Select):
+        for i, join in enumerate(select.args.get("joins") or ()):
+            name = join.alias_or_name
+            parts = enumerate(_conditions(select))
+            j = next((j for j, part in parts if _is_null_rejecting(part, name)), None)
+            if join.side != "LEFT" or join.args.get("on") is None or j is None:
+                continue
+            other = audited.with_part(select, partial(_in_condition, i=i, j=j))
+            found = audited.differs("outer_join_undone", other)
+            if found is not None:
+                shown = audited.written(_conditions(select)[j])
+                sentence = f"{shown} drops the rows that LEFT JOIN {name} keeps"
+                yield Found("outer_join_undone", "WHERE", sentence, found)
+
+
+def _conditions(select: exp.Expr) -> list[exp.Expr]:
+    """Return what AND joins in the WHERE of a SELECT."""
+    where = select.args.get("where")
+    if where is None:
+        return []
+    return list(where.this.flatten()) if isinstance(where.this, exp.And) else [where.this]
+
+
+def _is_null_rejecting(part: exp.Expr, alias: str) -> bool:
+    """Say whether a condition compares a column of a table, and so is never true of its NULL."""
+    if not isinstance(part, _PREDICATES) or isinstance(part, exp.Is):
+        return False
+    sides = [part.this.unnest(), *([part.expression.unnest()] if part.expression else ())]
+    return any(isinstance(one, exp.Column) and one.table == alias for one in sides)
+
+
+def _in_condition(select: exp.Expr, i: int, j: int) -> exp.Expr:
+    """Move the condition of that place from WHERE to the join of that place."""
+    join, parts = select.args["joins"][i], _conditions(select)
+    join.set("on", exp.and_(join.args["on"], parts.pop(j), copy=True))
+    select.set("where", exp.Where(this=exp.and_(*parts, copy=True)) if parts else None)
+    return select
+
+
+def _join_on_one_table(audited: _Audit) -> Iterator[Found]:
+    """Find joins whose condition, like all of WHERE, names the columns of one table only."""
+    for join in audited.tree.find_all(exp.Join):
+        on, block = join.args.get("on"), audited.block(join)
+        if on is None or block is None or not isinstance(join.this, exp.Table):
+            continue
+        if on.find(exp.Query) is not None:
+            continue
+        values = [audited.names.value(column) for column in on.find_all(exp.Column)]
+        sources = {one.source for one in values if isinstance(one, Column)}
+        aliases, joined = audited.names.aliases, join.alias_or_name
+        own = [one for one in local_sources(block.tables) if aliases.get(one) == joined]
+        if None in values or len(sources) != 1 or len(own) != 1:
+            continue
+        if any(len(one.sources) > 1 and own[0] in one.sources for one in conjuncts(block.where)):
+            continue
+        named = aliases[next(iter(sources))]
+        sentence = f"{audited.written(on)} names {named} alone, so that nothing links {joined}"
+        yield Found("join_on_one_table", "FROM", sentence)
 
 
 # Aggregates over rows that a join has multiplied.
@@ -677,6 +851,10 @@ _CHECKS: Final[dict[str, Callable[[_Audit], Iterator[Found]]]] = {
     "constant_condition": _constant_condition,
     "not_in_null": _not_in_null,
     "fan_out": _fan_out,
-    "text_compared": _text_compared,
+    "text_compared": _texts,
     "integer_division": _integer_division,
+    "counts_all": _counts_all,
+    "null_first": _null_first,
+    "outer_join_undone": _outer_join_undone,
+    "join_on_one_table": _join_on_one_table,
 }

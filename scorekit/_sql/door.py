@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from scorekit._sql.evidence import NOT_COMPARED as NOT_COMPARED
     from scorekit._sql.evidence import find_evidence as find_evidence
     from scorekit._sql.faults import Faults as Faults
+    from scorekit._sql.faults import lacks_only_function as lacks_only_function
     from scorekit._sql.meaning.columns import ColumnReader as ColumnReader
     from scorekit._sql.refute.engine import Engine as Engine
     from scorekit._sql.refute.engine import engine_name as engine_name
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
 HOMES: Final = {
     "audit": ("Kind", "audit"),
     "evidence": ("NOT_COMPARED", "find_evidence"),
-    "faults": ("Faults",),
+    "faults": ("Faults", "lacks_only_function"),
     "meaning.columns": ("ColumnReader",),
     "refute.engine": ("Engine", "engine_name"),
     "refute.search": ("Difference",),

@@ -282,7 +282,7 @@ def _texts(
     except UnfaithfulError as error:
         if engine is None or any(map(is_long, texts)):
             raise
-        pair = read_pair(texts, dialect)
+        pair = read_pair(texts, dialect, schema)
         folded = fold_names(pair, schema, dialect)
         return Texts(lambda: {pair.dialect: pair}, (), pair, folded), str(error)
 

@@ -8,6 +8,7 @@ from typing import Final, TypeAlias
 import attrs
 
 from scorekit._sql.audit import holding, refused
+from scorekit._sql.databases.dialects import NO_FUNCTION
 from scorekit._sql.evidence import NO_TABLE
 from scorekit._sql.meaning.columns import (
     Lacking,
@@ -16,10 +17,11 @@ from scorekit._sql.meaning.columns import (
     lacking_names,
     reads_catalog,
 )
-from scorekit._sql.meaning.operands import not_run
+from scorekit._sql.meaning.operands import lacks_function, not_run
 from scorekit._sql.schema.tables import Schema
 from scorekit._sql.text.parsing import (
     UNREADABLE,
+    changes_data,
     is_explain,
     is_long,
     is_query,
@@ -35,6 +37,8 @@ Fault: TypeAlias = tuple[str, Exception | str]
 
 NONE_LACKING: Final = Lacking()
 
+CHANGES_DATA: Final = "generated: the text changes data where a query is expected"
+
 
 @attrs.frozen
 class Faults:
@@ -47,9 +51,13 @@ class Faults:
     dialect: str | None
     by_schema: bool
     """Whether the schema counts as evidence, and not only the grammar."""
+    only_built_in: bool = False
+    """Whether a function that the database does not have is an error."""
 
     def of_generated(self) -> Fault | None:
         """Return the error that the generated query is to blame for."""
+        if self._changes_data():
+            return "changes_data", CHANGES_DATA
         try:
             parse(self.generated, self.dialect)
         except SqlError as error:
@@ -58,19 +66,30 @@ class Faults:
         why = refused_by_all(self.generated) if self.dialect is None else None
         if why is not None and not all(map(refused_by_all, self.accepted)):
             return "parse", why
+        return self._of_names() if self.by_schema else None
+
+    def _of_names(self) -> Fault | None:
+        """Return the fault of a query that can be read, and which its database does not run."""
+        lacking = NONE_LACKING if self.schema is None else self._lacking(self.generated)
+        if lacking.error is not None:
+            others = list(map(self._lacking, self.accepted))
+            if all(other.error is not None for other in others):
+                return None  # it is the schema or the reference that is wrong
+            for other in others:
+                lacking -= other
+            return lacking.error and (lacking.error[0], f"generated: {lacking.error[1]}")
+        looks = {"unknown_function": self._lacks_function, "refused": self.not_run}
+        for kind, look in looks.items() if self.dialect is not None else ():
+            why = look(self.generated)
+            if why is not None and not all(map(look, self.accepted)):
+                return kind, f"generated: {why}"
+        return self._of_statements()
+
+    def of_identical(self) -> str | None:
+        """Return why a query that is the expected one does not run."""
         if not self.by_schema:
             return None
-        lacking = NONE_LACKING if self.schema is None else self._lacking(self.generated)
-        if lacking.error is None:
-            why = self.not_run(self.generated) if self.dialect is not None else None
-            is_own = why is not None and not all(map(self.not_run, self.accepted))
-            return ("refused", f"generated: {why}") if is_own else self._of_statements()
-        others = list(map(self._lacking, self.accepted))
-        if all(other.error is not None for other in others):
-            return None  # it is the schema or the reference that is wrong
-        for other in others:
-            lacking -= other
-        return lacking.error and (lacking.error[0], f"generated: {lacking.error[1]}")
+        return self.not_run(self.generated) or self._lacks_function(self.generated)
 
     def of_reference(self, query: str) -> str | None:
         """Return why an accepted query does not run, by its dialect and a schema of tables."""
@@ -78,7 +97,8 @@ class Faults:
             return None
         is_known = self.by_schema and self.is_schema_known()
         try:
-            return refused(query, self.schema if is_known else None, self.dialect)
+            schema = self.schema if is_known else None
+            return refused(query, schema, self.dialect, only_built_in=self.only_built_in)
         except Exception:  # noqa: BLE001 - a schema that only a judge understands, say
             return None
 
@@ -93,16 +113,31 @@ class Faults:
         """Say whether the SQL, which parses, returns no rows of tables where these are asked."""
         try:
             no_rows = returns_no_rows(self.generated, self.dialect)
-            if not no_rows and not is_explain(self.generated):
-                return False
+            return (no_rows or is_explain(self.generated)) and self._asks_for_rows()
         except SqlError:  # which the text is not to blame for
             return False
+
+    def _changes_data(self) -> bool:
+        """Say whether the SQL, if it parses, changes data where rows of tables are asked."""
+        try:
+            changes = changes_data(self.generated, self.dialect)
+            return changes and self._asks_for_rows()
+        except SqlError:
+            return False
+
+    def _asks_for_rows(self) -> bool:
+        """Say whether the accepted queries all read tables, and do nothing else."""
         return all(
             is_query(expected, self.dialect)
             and not is_explain(expected)
+            and not changes_data(expected, self.dialect)
             and not reads_catalog(expected, self.dialect)
             for expected in self.accepted
         )
+
+    def _lacks_function(self, query: str) -> str | None:
+        """Return which function of a query its database does not have, where that is asked."""
+        return lacks_function(query, self.dialect) if self.only_built_in else None
 
     def is_schema_known(self) -> bool:
         """Say whether the schema defines tables, as text for a judge may not."""
@@ -140,3 +175,8 @@ class Faults:
             return lacking_names(query, self.schema, self.dialect)
         except (TypeError, InputError):
             return NONE_LACKING
+
+
+def lacks_only_function(reason: str) -> bool:
+    """Say whether a pair is undecided for a function that its database does not have."""
+    return NO_FUNCTION in reason

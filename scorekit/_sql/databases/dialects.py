@@ -14,6 +14,7 @@ import attrs
 from sqlglot import Token, TokenType, exp
 
 from scorekit._sql.databases.functions import VERSIONS, arities, database_of, since
+from scorekit._sql.databases.undescribed import has_function
 
 
 class Form(NamedTuple):
@@ -247,45 +248,68 @@ def _written(words: Sequence[Token]) -> str:
 # Functions.
 
 
+NO_FUNCTION: Final = "has no function"
+
+
+def missing_function(words: Sequence[Token], tree: exp.Expr, dialect: str) -> str | None:
+    """Return which function the database does not have itself, or not with so many arguments."""
+    return next((why for why, sure in _functions(words, tree, dialect) if sure), None)
+
+
 def _function(words: Sequence[Token], tree: exp.Expr, dialect: str) -> str | None:
-    """Return which function the database does not have, or not with so many arguments."""
+    """Return a function that the database may not have, or that is not described."""
+    return next((why for why, _ in _functions(words, tree, dialect)), None)
+
+
+def _functions(words: Sequence[Token], tree: exp.Expr, dialect: str) -> Iterator[tuple[str, bool]]:
+    """Yield why calls are not understood, and whether the database has no such function."""
     known, grammar = arities(dialect), _GRAMMAR[dialect].split()
+    for i in _calls(words, tree):
+        name, lower = words[i].text, words[i].text.lower()
+        if _is_own(words, i, dialect):
+            yield f"{name.upper()} is a function of the user", False
+            continue
+        count, parted, distinct = _arguments(words, i + 1)
+        if lower not in (*known, *grammar):
+            if not has_function(lower, dialect):
+                yield f"{database_of(dialect)} {NO_FUNCTION} {name.upper()}", True
+            elif not lower.startswith("pragma_"):
+                yield f"what {name.upper()} of {database_of(dialect)} returns is not known", False
+        elif lower in known and not (parted and lower in grammar):
+            least, most = known[lower]
+            is_folded = distinct and dialect == "mysql"
+            if not is_folded and (parted or not least <= count <= most):
+                of = f"{name.upper()} of {count} argument{'' if count == 1 else 's'}"
+                yield f"{database_of(dialect)} {NO_FUNCTION} {of}", not parted
+
+
+def _calls(words: Sequence[Token], tree: exp.Expr) -> Iterator[int]:
+    """Yield the places of words that are called as functions."""
     aliases = {
         alias.name.upper() for alias in tree.find_all(exp.TableAlias) if alias.args.get("columns")
     }
     for i, (word, after) in enumerate(pairwise(words)):
-        name = word.text
-        if after.token_type != TokenType.L_PAREN or not _NAME.match(name):
-            continue
-        before = words[i - 1] if i else None
-        quoted = word.token_type == TokenType.IDENTIFIER
+        name, quoted = word.text.upper(), word.token_type == TokenType.IDENTIFIER
+        before = words[i - 1].text.upper() if i else ""
         if (
-            word.token_type in (TokenType.STRING, TokenType.NUMBER)
-            or (name.upper() in _NO_CALLS and not quoted)
-            or name.upper() in aliases
-            or (before is not None and before.text.upper() in ("AS", "::", "*", "COLLATE"))
+            after.token_type == TokenType.L_PAREN
+            and _NAME.match(name)
+            and word.token_type not in (TokenType.STRING, TokenType.NUMBER)
+            and (quoted or name not in _NO_CALLS)
+            and name not in aliases
+            and before not in ("AS", "::", "*", "COLLATE")
         ):
-            continue
-        lower = name.lower()
-        own = quoted and (dialect == "mysql" or (dialect != "sqlite" and name != lower))
-        qualified = before is not None and before.text == "."
-        if qualified and dialect == "postgres" and words[i - 2].text.lower() == "pg_catalog":
-            qualified = False
-        count, parted, distinct = _arguments(words, i + 1)
-        if lower.startswith("pragma_") and dialect == "sqlite":
-            continue
-        if own or qualified or lower not in (*known, *grammar):
-            return f"{database_of(dialect)} has no function {name.upper()}"
-        if parted and lower in grammar:
-            continue
-        if lower in known and not (distinct and dialect == "mysql"):
-            least, most = known[lower]
-            if parted or not least <= count <= most:
-                s = "" if count == 1 else "s"
-                return (
-                    f"{database_of(dialect)} has no function {name.upper()} of {count} argument{s}"
-                )
-    return None
+            yield i
+
+
+def _is_own(words: Sequence[Token], i: int, dialect: str) -> bool:
+    """Say whether a function that is called must be the user's, by its quotes or qualifier."""
+    word = words[i]
+    quoted = word.token_type == TokenType.IDENTIFIER
+    if quoted and (dialect == "mysql" or (dialect != "sqlite" and word.text != word.text.lower())):
+        return True
+    is_qualified = i > 1 and words[i - 1].text == "."
+    return is_qualified and (dialect != "postgres" or words[i - 2].text.lower() != "pg_catalog")
 
 
 _NAME = re.compile(r"[^\W\d][\w$]*\Z")

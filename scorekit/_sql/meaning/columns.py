@@ -148,7 +148,9 @@ class KnownTables:
         """Say whether there is no such table, however it is qualified."""
         last = parts_of(table)[-1]
         is_named = last in self.last_parts or not _PLAIN.match(last)
-        foreign = self.dialect in ("postgres", "mysql") and last.startswith("sqlite_")
+        foreign = (self.dialect in ("postgres", "mysql") and last.startswith("sqlite_")) or (
+            self.dialect in ("postgres", "sqlite", "duckdb") and last == "dual"
+        )
         return self.complete and not is_named and (foreign or not _SYSTEM.search(table))
 
     def columns(self, table: str) -> _Names | None:

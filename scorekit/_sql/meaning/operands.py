@@ -10,6 +10,7 @@ from typing import Final
 import attrs
 from sqlglot import exp
 
+from scorekit._sql.databases.dialects import missing_function
 from scorekit._sql.databases.functions import VERSIONS, database_of
 from scorekit._sql.databases.kinds import CLASSES, NUMBERS, WHOLE
 from scorekit._sql.meaning.catalog import Catalog
@@ -115,6 +116,18 @@ def not_run(sql: str, dialect: str | None, schema: SqlSchema | None) -> str | No
         is_read = True
         found.append(f"{database_of(name)} refuses it: {fault}")
     return found[0] if is_read else None  # what none of them reads may be of another database
+
+
+def lacks_function(sql: str, dialect: str | None) -> str | None:
+    """Return which function in a query the database of a dialect does not have itself."""
+    if dialect not in VERSIONS or is_long(sql):
+        return None
+    try:
+        script = parse(sql, dialect)
+    except SqlError:
+        return None
+    found = (missing_function(script.words, tree, dialect) for tree in script.statements)
+    return next(filter(None, found), None)
 
 
 def drops_texts(

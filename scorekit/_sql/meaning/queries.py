@@ -284,6 +284,8 @@ class QueryReader:
                 raise UnreadError("GROUP BY without keys")
             if isinstance(node, (exp.Rollup, exp.Cube, exp.GroupingSets)):
                 raise UnreadError("several sets of keys")
+            if isinstance(node, exp.Star):
+                raise UnreadError("a star in GROUP BY")
             if scope.outer is not None and self._dialect == "sqlite":
                 self._key(node, attrs.evolve(scope, outer=None), outputs)  # no outer column
             keys.append(self._key(node, scope, outputs))

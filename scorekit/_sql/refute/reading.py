@@ -21,11 +21,13 @@ from scorekit._sql.meaning.syntax import RefusedError, UnreadError
 from scorekit._sql.meaning.tree import Function, Node, OrderItem, rewritten
 from scorekit._sql.refute.expressions import UnfaithfulError
 from scorekit._sql.refute.runnable import affinity, affinity_of
+from scorekit._sql.schema.definitions import View, table_name
 from scorekit._sql.schema.tables import SqlSchema
 from scorekit._sql.text.dialect_neutral import EVERYWHERE, DiffersError, is_alike
 from scorekit._sql.text.parsing import (
     MAX_WORDS,
     RETRIED_CHARS,
+    Script,
     is_explain,
     is_long,
     is_taken_by_all,
@@ -48,9 +50,11 @@ class Pair(NamedTuple):
     """Of each text."""
 
 
-def read_pair(texts: tuple[str, str], dialect: str | None) -> Pair:
+def read_pair(
+    texts: tuple[str, str], dialect: str | None, schema: SqlSchema | None = None
+) -> Pair:
     """
-    Parse two queries.
+    Parse two queries, and put the query of a view of the schema where it is named.
 
     Raises:
         UnfaithfulError: If a text is not one query that only reads, or its tree may be that of
@@ -60,26 +64,82 @@ def read_pair(texts: tuple[str, str], dialect: str | None) -> Pair:
     words: list[Sequence[Token]] = []
     used = ""
     for text, which in zip(texts, ORDINALS, strict=True):
-        try:
-            script = parse(text, dialect)
-        except SqlError as error:
-            raise UnfaithfulError(f"the {which} query cannot be read: {error}") from None
-        if len(script.statements) != 1:
-            raise UnfaithfulError(f"the {which} text is not one query")
-        if is_explain(text):
-            raise UnfaithfulError(f"the {which} text asks for a plan, not for rows")
-        tree = script.statements[0].copy()  # which is made plainer here
-        nodes = list(tree.walk()) if isinstance(tree, exp.Query) else []
-        if not nodes or any(isinstance(node, _WRITING) for node in nodes):
-            raise UnfaithfulError(f"the {which} text is not a query that only reads")
-        _check_precedence(nodes)
-        _rewrite_all(nodes, text)
-        if script.dialect == "sqlite":
-            _restore_sqlite(nodes, script.words)
+        tree, script = _query_of(text, dialect, f"the {which}")
+        views = _put_views(tree, schema, dialect) if schema is not None and schema.views else []
         trees.append(tree)
-        words.append(script.words)
+        words.append([*script.words, *views])
         used = used or script.dialect
     return Pair(trees[0], trees[1], used, tuple(words))
+
+
+def _query_of(text: str, dialect: str | None, whose: str) -> tuple[exp.Expr, Script]:
+    """Return the tree of a text that is one query, and the script that it was read from."""
+    try:
+        script = parse(text, dialect)
+    except SqlError as error:
+        raise UnfaithfulError(f"{whose} query cannot be read: {error}") from None
+    if len(script.statements) != 1:
+        raise UnfaithfulError(f"{whose} text is not one query")
+    if is_explain(text):
+        raise UnfaithfulError(f"{whose} text asks for a plan, not for rows")
+    tree = script.statements[0].copy()  # which is made plainer here
+    nodes = list(tree.walk()) if isinstance(tree, exp.Query) else []
+    if not nodes or any(isinstance(node, _WRITING) for node in nodes):
+        raise UnfaithfulError(f"{whose} text is not a query that only reads")
+    _check_precedence(nodes)
+    _rewrite_all(nodes, text)
+    if script.dialect in VERSIONS and script.dialect != "mysql":
+        _check_signs(nodes, script.words)
+    if script.dialect == "sqlite":
+        _restore_sqlite(nodes, script.words)
+    return tree, script
+
+
+_MOST_VIEWS: Final = 20
+"""Views that are put into a query: each may name further ones, or itself."""
+
+
+def _put_views(tree: exp.Expr, schema: SqlSchema, dialect: str | None) -> list[Token]:
+    """
+    Put the queries of views where they are named, and return their words.
+
+    A name that the query itself gives is no view's.
+    """
+    words: list[Token] = []
+    for _ in range(_MOST_VIEWS):
+        named = {cte.alias.casefold() for cte in tree.find_all(exp.CTE)}
+        found = (
+            (table, name)
+            for table in tree.find_all(exp.Table)
+            if (name := schema.find(table_name(table))) in schema.views
+            and table_name(table) not in named
+            and not any(table.args.get(part) for part in table.args.keys() - {*_OF_TABLES})
+        )
+        table, name = next(found, (None, None))
+        if table is None or name is None:
+            return words
+        query, script = _view_query(schema.views[name], f"the view {name}'s", dialect)
+        if named & {one.name.casefold() for one in query.find_all(exp.Table)}:
+            raise UnfaithfulError(f"a name of the query hides a table of the view {name}")
+        alias = table.args.get("alias") or exp.TableAlias(this=table.this.copy())
+        table.replace(exp.Subquery(this=query, alias=alias, joins=table.args.get("joins")))
+        words += script.words
+    raise UnfaithfulError(f"more than {_MOST_VIEWS} views stand for one another")
+
+
+_OF_TABLES: Final = ("this", "db", "catalog", "alias", "joins")
+
+
+def _view_query(view: View, whose: str, dialect: str | None) -> tuple[exp.Query, Script]:
+    query, script = _query_of(view.query, dialect, whose)
+    assert isinstance(query, exp.Query)  # noqa: S101 - for the type checkers
+    outputs = query.selects
+    if view.columns:
+        if len(outputs) != len(view.columns) or any(one.is_star for one in outputs):
+            raise UnfaithfulError(f"{whose} columns are not known")
+        for output, name in zip(outputs, view.columns, strict=True):
+            output.replace(exp.alias_(output.unalias().copy(), name))
+    return query, script
 
 
 _ARRAY = re.compile(r"\bARRAY\s*\[", re.IGNORECASE)
@@ -140,7 +200,7 @@ def read_texts(texts: tuple[str, str], schema: SqlSchema | None, dialect: str | 
             if why is not None:
                 raise UnfaithfulError(f"in the {which} query, {why}")
     if dialect is not None:
-        pair = read_pair(texts, dialect)
+        pair = read_pair(texts, dialect, schema)
         notes = fold_names(pair, schema, dialect)
         readings = _read_both(pair, schema, dialect)
         notes += check_known(pair, schema, dialect, readings=readings)
@@ -179,7 +239,7 @@ def _read_everywhere(texts: tuple[str, str], schema: SqlSchema | None) -> Texts:
     meanings: dict[str, tuple[Node, Node] | None] = {}
     for name in VERSIONS:
         try:
-            pairs[name] = read_pair(texts, name)
+            pairs[name] = read_pair(texts, name, schema)
         except UnfaithfulError as error:
             refusals[name] = str(error)
             continue
@@ -207,7 +267,7 @@ def _read_alike(texts: tuple[str, str], schema: SqlSchema | None) -> Texts | Non
     if not all(map(is_alike, texts)) or not all(map(is_taken_by_all, texts)):
         return None
     try:
-        pair = read_pair(texts, _PLAIN)
+        pair = read_pair(texts, _PLAIN, schema)
         _lower_names(pair)
         neutral = _spelled(pair, *VERSIONS)
         readings = tuple(read_query(tree, Catalog(schema, EVERYWHERE)) for tree in neutral[:2])
@@ -440,11 +500,15 @@ def _check_precedence(nodes: Sequence[exp.Expr]) -> None:
                 raise UnfaithfulError("brackets must say which operator comes first")
 
 
-def _restore_sqlite(nodes: Sequence[exp.Expr], words: Sequence[Token]) -> None:
-    """Restore what SQLite distinguishes and the parser does not."""
+def _check_signs(nodes: Sequence[exp.Expr], words: Sequence[Token]) -> None:
+    """Refuse a plus that adds nothing, which the parser drops: texts become numbers, or errors."""
     n_sums = sum(isinstance(node, exp.Add) for node in nodes)
     if sum(token.token_type == TokenType.PLUS for token in words) != n_sums:
-        raise UnfaithfulError("a sign of plus that adds nothing changes types in SQLite")
+        raise UnfaithfulError("a sign of plus that adds nothing changes types")
+
+
+def _restore_sqlite(nodes: Sequence[exp.Expr], words: Sequence[Token]) -> None:
+    """Restore what SQLite distinguishes and the parser does not."""
     casts = [node for node in nodes if isinstance(node, exp.Cast)]
     if casts:
         written = Counter(map(affinity, _types(words)))

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import re
+import sqlite3
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import closing
 from functools import lru_cache
-from typing import Final, NamedTuple
+from itertools import groupby
+from typing import Any, Final, NamedTuple
 
 import attrs
 from sqlglot import exp
@@ -41,6 +44,14 @@ class Unique(NamedTuple):
     nulls_equal: bool = False
     partial: bool = False
     """Whether that holds of some rows only, so that it is no key."""
+
+
+class View(NamedTuple):
+    """A query that a schema gives a name."""
+
+    query: str
+    columns: tuple[str, ...] = ()
+    """Names of its outputs where the definition lists them."""
 
 
 @attrs.define
@@ -98,12 +109,17 @@ class Definitions:
     """Why there is nothing to say about a name that is defined, by this name."""
     unread: list[str] = attrs.Factory(list[str])
     """What could not be read, as sentences."""
+    notes: list[str] = attrs.Factory(list[str])
+    """What is not known of tables whose columns are known by name, as sentences."""
+    views: dict[str, View] = attrs.Factory(dict[str, View])
+    """Views by their names, each of which is unclear, too: its query is read where it is used."""
     types: dict[str, exp.ColumnDef] = attrs.Factory(dict[str, exp.ColumnDef])
     """Types that are defined, each as a column of it named VALUE."""
 
     def set_aside(self, name: str, reason: str) -> None:
         """Say that nothing is known of a table."""
         self.tables.pop(name, None)
+        self.views.pop(name, None)
         self.unclear[name] = reason
 
 
@@ -119,7 +135,10 @@ def read_definitions(text: str, dialect: str | None) -> Definitions | None:
     if not _DEFINES.search(text):
         return None
     found = Definitions(dialect)
-    for statement in _statements(_COPIED.sub("", text), dialect):
+    text = _VERSIONED.sub(r" \1 ", _PSQL.sub("", _COPIED.sub("", text)))
+    for statement in _statements(text, dialect):
+        if virtual := _VIRTUAL.match(statement):
+            found.set_aside(virtual[1].casefold(), "it is a virtual table")
         _read(statement, found)
     return found if found.tables or found.unclear else None
 
@@ -128,6 +147,13 @@ def read_definitions(text: str, dialect: str | None) -> Definitions | None:
 
 _DEFINES = re.compile(r"(?i)\bcreate\b")
 _COPIED = re.compile(r"(?ims)^copy\s[^;]*\sfrom\s+stdin[^;]*;.*?^\\\.[ \t]*$")
+_PSQL = re.compile(r"(?m)^\\[a-z!?].*$")
+"""Lines that psql reads itself, such as the ``\\restrict`` of pg_dump."""
+_VERSIONED = re.compile(
+    r"(?is)/\*!\d*\s*((?:create|drop)\s[^*]*?\bview\b.*?|create\s+algorithm\b.*?|definer\s*=.*?"
+    r"|sql\s+security\b.*?|view\s.*?)\*/"
+)
+"""Parts of a view in the comments that MySQL reads by its version."""
 _QUOTES = r"\"(?:[^\"]|\"\")*\"|`[^`]*`|\$(?P<tag>\w*)\$.*?\$(?P=tag)\$"
 _COMMENT = r"--[^\n]*|/\*.*?\*/"
 _BATCH = r"^[ \t]*go[ \t]*$|^[ \t]*(?=(?:create|alter|drop)\s+table\b)"
@@ -167,11 +193,11 @@ def _statements(text: str, dialect: str | None) -> Iterator[str]:
 _READ = re.compile(
     r"(?i)(?:create|alter)\s+(?:or\s+replace\s+|global\s+|local\s+|temp(?:orary)?\s+"
     r"|unlogged\s+|external\s+|foreign\s+|unique\s+|clustered\s+|nonclustered\s+|fulltext\s+"
-    r"|materialized\s+|recursive\s+)*(?P<what>\w+)|drop\s+table\b"
+    r"|materialized\s+|recursive\s+)*(?P<what>\w+)|drop\s+(?:table|view)\b"
 )
 _TARGET = re.compile(
     r"(?i)(?:create|alter)\s[^(]*?\btable\s+(?:if\s+(?:not\s+)?exists\s+)?(?:only\s+)?"
-    r"([\w.\"`\[\]]+)"
+    r"([\w.\"`'\[\]]+)"
 )
 _DOMAIN = re.compile(r"(?is)create\s+domain\s+([\w.\"]+)\s+(?:as\s+)?(.*)")
 _PASSED: Final = frozenset(
@@ -190,17 +216,8 @@ _SHOWN = 60
 
 
 def _read(statement: str, found: Definitions, *, again: bool = True) -> None:
-    head = re.search(r"\w+", statement)
-    if head is None or (statement[0] == "\\" and "\n" not in statement):
-        return
-    word = head[0].casefold()
     match = _READ.match(statement)
-    what = ((match["what"] or "table") if match else word).casefold()
-    if (what in _PASSED and (word, what) != ("create", "type")) or (
-        word in ("create", "drop") and what == "index" and not _UNIQUE.match(statement)
-    ):
-        return
-    if _HARMLESS_ALTER.match(statement):
+    if _is_passed(statement, match) or _is_view(statement, found):
         return
     domain = _DOMAIN.match(statement)
     text = f"CREATE TABLE x (value {domain[2]})" if domain else _STORED.sub("", statement)
@@ -212,12 +229,13 @@ def _read(statement: str, found: Definitions, *, again: bool = True) -> None:
         found.types[_plain(domain[1])] = column
     elif not trees or not _all([_understood(tree, found) for tree in trees]):
         pieces = [p for p in _LINES.split(statement) if p.strip()]
+        if _is_read_by_items(statement, text, found):
+            return
         if again and len(pieces) > 1:
             for piece in pieces:
                 _read(piece.strip().rstrip(";"), found, again=False)
             return
-        shown = one_line(" ".join(statement.split()), _SHOWN)
-        found.unread.append(f"a statement of the schema could not be read: {shown}")
+        found.unread.append(f"a statement of the schema could not be read: {_cut(statement)}")
         target = _TARGET.match(statement)
         if target:
             found.set_aside(
@@ -225,9 +243,50 @@ def _read(statement: str, found: Definitions, *, again: bool = True) -> None:
             )
 
 
+_VIRTUAL = re.compile(r"(?is)insert\s+into\s+sqlite_(?:schema|master)\b.*?\('table',\s*'([^']+)'")
+"""How SQLite writes a virtual table into a dump."""
+
+
+def _is_passed(statement: str, match: re.Match[str] | None) -> bool:
+    """Say whether a statement says nothing of tables."""
+    head = re.search(r"\w+", statement)
+    if head is None:
+        return True
+    word = head[0].casefold()
+    what = ((match["what"] or "table") if match else word).casefold()
+    return (
+        (what in _PASSED and (word, what) != ("create", "type"))
+        or (word in ("create", "drop") and what == "index" and not _UNIQUE.match(statement))
+        or _HARMLESS_ALTER.match(statement) is not None
+    )
+
+
+_NAME: Final = r"""(?:"[^"]+"|`[^`]+`|\[[^\]]+\]|'[^']+'|[\w$]+)"""
+_VIEW = re.compile(
+    rf"""(?isx)(?:create|alter)\s+(?:or\s+(?:replace|alter)\s+|temp(?:orary)?\s+|materialized\s+|force\s+
+    |editionable\s+|algorithm\s*=\s*\w+\s+|definer\s*=\s*\S+\s+|sql\s+security\s+\w+\s+)*view\s+
+    (?:if\s+not\s+exists\s+)?(?P<name>{_NAME}(?:\s*\.\s*{_NAME})*)\s*
+    (?:\((?P<columns>[^()]*)\)\s*)?(?:with\s*(?:\([^()]*\)|schemabinding)\s*)?as\b\s*(?P<query>.*?)
+    (?:\s+with\s+(?:(?:no\s+)?data|(?:cascaded\s+|local\s+)?check\s+option|read\s+only))?\s*\Z"""
+)
+
+
+def _is_view(statement: str, found: Definitions) -> bool:
+    """Say whether a statement defines a view, and take it in."""
+    match = _VIEW.match(statement)
+    if match is None:
+        return False
+    name = _plain(match["name"])
+    columns = match["columns"] or ""
+    found.set_aside(name, "it is a view")
+    names = tuple(_plain(one.strip()) for one in columns.split(",") if one.strip())
+    found.views[name] = View(match["query"], names)
+    return True
+
+
 _UNIQUE = re.compile(r"(?i)create\s+unique\b")
 _HARMLESS_ALTER = re.compile(
-    r"(?is)alter\s+table\s+(?:if\s+exists\s+)?(?:only\s+)?\S+\s+(?:owner\s|enable\s|disable\s"
+    r"(?is)alter\s+(?:domain|view|materialized|foreign|type|index|sequence)\s[^(]*?\sowner\s+to\s|alter\s+table\s+(?:if\s+exists\s+)?(?:only\s+)?\S+\s+(?:add\s+(?:constraint\s+\S+\s+)?default\b|owner\s|enable\s|disable\s"
     r"|cluster\s|replica\s|set\s|reset\s|check\s|nocheck\s|engine\b|auto_increment\b|comment\b"
     r"|convert\s|attach\s|alter\s+(?:column\s+)?\S+\s+(?:(?:set|drop)\s+(?:default|stat|stor|comp)"
     r"|add\s+generated\s))"
@@ -244,13 +303,179 @@ _MERGED_TYPE = re.compile(
 # What says how rows are stored: it keeps the parser from reading the rest.
 _STORED = re.compile(
     r"(?i),\s*auto_increment\s*=\s*\d+|\b(?:non)?clustered\b|\bwith\s*\(\s*\w+\s*=[^()]*\)"
-    r"|\bon\s+\[primary\]|\basc\b"
+    r"|\bon\s+\[primary\]|\basc\b|\bwith\s+(?:no\s+)?data\s*\Z"
+    r"|(?<=\))\s*without\s+rowid\b|(?<=\))\s*strict\s*\Z|\bnot\s+null\s+enable\b"
 )
 _LINES = re.compile(r"(?im)(?:^|;)(?=[ \t]*(?:create|alter|drop|insert|comment)\s)")
 
 
+# A definition that the parser does not read as a whole.
+
+_TABLE_HEAD = re.compile(
+    rf"""(?ix)create\s+(?:or\s+replace\s+|global\s+|local\s+|temp(?:orary)?\s+|unlogged\s+)*table\s+
+    (?:if\s+not\s+exists\s+)?({_NAME}(?:\s*\.\s*{_NAME})*)\s*\("""
+)
+_CONSTRAINS = re.compile(
+    r"(?i)(?:constraint|primary|unique|foreign|check|key|index|fulltext|spatial|exclude|period)\b"
+)
+_COLUMN_NAME = re.compile(r'"([^"]+)"|`([^`]+)`|\[([^\]]+)\]|([^\W\d][\w$]*)')
+_BY_OTHERS = re.compile(r"(?i)\b(?:inherits|like|partition\s+of|as\s+select)\b")
+
+
+def _is_read_by_items(statement: str, plain: str, found: Definitions) -> bool:
+    """
+    Read a table item by item, so that what cannot be read costs only itself.
+
+    SQLite reads its own definitions, and those of nobody in particular that it takes; of others
+    *plain* has them without what says how rows are stored.
+    """
+    head = _TABLE_HEAD.match(plain)
+    if head is None:
+        return False
+    name = _plain(head[1])
+    if name.startswith("sqlite_"):
+        return True  # SQLite makes it
+    draft = None
+    if found.dialect in (None, "sqlite"):
+        draft = _drafted_by_sqlite(statement, name)
+    draft = draft or _drafted_by_items(plain[head.end() :], name, found)
+    if draft is not None:
+        found.tables[name] = draft
+    return draft is not None
+
+
+def _drafted_by_items(text: str, name: str, found: Definitions) -> Draft | None:
+    """Return a table by its columns and constraints, None where these may be others' as well."""
+    items, rest = _items(text)
+    read = [_read_item(item, found.dialect) for item in items]
+    if _BY_OTHERS.search(rest) or not any(isinstance(one, exp.ColumnDef) for one in read):
+        return None
+    draft = Draft(name)
+    pairs = list(zip(items, read, strict=True))
+    for item, tree in pairs:
+        column = _COLUMN_NAME.match(item)
+        if isinstance(tree, exp.ColumnDef):
+            if tree.name.casefold() in draft.columns:
+                return None
+            _add_defined(draft, tree, found)
+        elif tree is None and not _CONSTRAINS.match(item):
+            if column is None:
+                return None
+            add_column(draft, str(column[column.lastindex or 0]).casefold(), "", (), found.dialect)
+            found.notes.append(f"the type of a column of {name} could not be read: {_cut(item)}")
+    for item, tree in pairs:
+        is_constraint = not isinstance(tree, exp.ColumnDef) and _CONSTRAINS.match(item)
+        if is_constraint and (tree is None or not _constrained(draft, tree)):
+            draft.check(None)
+            found.notes.append(f"a constraint of {name} could not be read: {_cut(item)}")
+    return draft
+
+
+def _cut(text: str) -> str:
+    return one_line(" ".join(text.split()), _SHOWN)
+
+
+def _items(text: str) -> tuple[list[str], str]:
+    """Return what commas part up to the bracket that closes, and what is behind that."""
+    items: list[str] = []
+    depth = start = 0
+    for piece in _ITEM_PARTS.finditer(text):
+        mark = piece[0]
+        if mark == "(":
+            depth += 1
+        elif mark == ")" and depth:
+            depth -= 1
+        elif mark in ",)" and not depth:
+            items.append(text[start : piece.start()].strip())
+            start = piece.end()
+            if mark == ")":
+                return items, text[start:]
+    return [], text
+
+
+_ITEM_PARTS = re.compile(r"'(?:[^']|'')*'|\"[^\"]*\"|`[^`]*`|\[[^\]]*\]|[(),]")
+_BEHIND_KEY = re.compile(r"(?is)\A(.*?\bkey\s*\([^()]*\)).*")
+_BEHIND_TYPE = re.compile(
+    r"(?is)\s+(?:rowguidcol|sparse|enable|disable|novalidate|encode\s+\w+|lob\b.*)"
+)
+
+
+def _read_item(item: str, dialect: str | None) -> exp.Expr | None:
+    """Read one column or constraint, at least without what says how it is stored."""
+    for text in dict.fromkeys((item, _BEHIND_TYPE.sub("", item), _BEHIND_KEY.sub(r"\1", item))):
+        for tree in _parsed(f"CREATE TABLE x ({text}, scorekit_last INT)", dialect):
+            parts = tree.this.expressions if isinstance(tree.this, exp.Schema) else ()
+            if len(parts) == _ONE_AND_LAST:
+                first: exp.Expr = parts[0]
+                return None if isinstance(first, exp.Identifier) else first
+    return None
+
+
+_ONE_AND_LAST: Final = 2
+
+
+def _drafted_by_sqlite(statement: str, name: str) -> Draft | None:
+    """Return a table as SQLite reads its definition, None if it does not."""
+    own = name.rpartition(".")[2]
+    with closing(sqlite3.connect(":memory:")) as connection:
+        connection.set_authorizer(_only_definitions)
+        try:
+            connection.execute(_QUALIFIED_TABLE.sub(r"\1", statement, count=1)).close()
+            columns = connection.execute("SELECT * FROM pragma_table_xinfo(?)", (own,)).fetchall()
+            indexes = connection.execute(
+                "SELECT l.name, l.origin, l.partial, i.name FROM pragma_index_list(?) AS l,"
+                ' pragma_index_info(l.name) AS i WHERE l."unique" ORDER BY l.seq, i.seqno',
+                (own,),
+            ).fetchall()
+            foreign = connection.execute(
+                'SELECT id, "table", "from", "to" FROM pragma_foreign_key_list(?)'
+                " ORDER BY id, seq",
+                (own,),
+            ).fetchall()
+        except (sqlite3.Error, sqlite3.Warning, ValueError):
+            return None
+    draft = Draft(name)
+    key: dict[int, str] = {}
+    for _, column, kind, not_null, _, place, _ in columns:
+        add_column(draft, column.casefold(), kind, (), "sqlite")
+        if not_null:
+            draft.not_null([column.casefold()])
+        if place:
+            key[place] = column.casefold()
+    draft.primary = tuple(key[place] for place in sorted(key))
+    if _WITHOUT_ROWID.search(statement):
+        draft.not_null(draft.primary)
+    for (_, origin, partial), names in _grouped(indexes, 3):
+        if origin == "u":
+            draft.unique.append(Unique(tuple(names[0]), partial=bool(partial)))
+    for (_, other), names in _grouped(foreign, 2):
+        theirs = () if None in names[1] else tuple(names[1])
+        draft.references.append(Reference(name, tuple(names[0]), other.casefold(), theirs))
+    if _CHECKED.search(statement):
+        draft.check(None)
+    return draft if draft.columns else None
+
+
+def _grouped(rows: Iterable[tuple[Any, ...]], n: int) -> Iterator[tuple[tuple[Any, ...], Any]]:
+    """Yield rows that agree in their first *n* values, and the columns of the others."""
+    for head, same in groupby(rows, key=lambda row: row[:n]):
+        rest = [[one and one.casefold() for one in row[n:]] for row in same]
+        yield head, list(zip(*rest, strict=True))
+
+
+def _only_definitions(action: int, *_: str | None) -> int:
+    """Let SQLite define and describe tables, and open no file."""
+    is_file = action in (sqlite3.SQLITE_ATTACH, sqlite3.SQLITE_DETACH)
+    return sqlite3.SQLITE_DENY if is_file else sqlite3.SQLITE_OK
+
+
+_QUALIFIED_TABLE = re.compile(r"(?is)(\Acreate\s+table\s+(?:if\s+not\s+exists\s+)?)main\s*\.\s*")
+_WITHOUT_ROWID = re.compile(r"(?i)\)[^()]*\bwithout\s+rowid\b")
+_CHECKED = re.compile(r"(?i)\bcheck\s*\(|\bcollate\b|\bgenerated\b|\bas\s*\(")
+
+
 def _plain(name: str) -> str:
-    return re.sub(r'["`\[\]]', "", name).casefold()
+    return re.sub(r"""["`'\[\]]""", "", name).casefold()
 
 
 def _parsed(statement: str, dialect: str | None) -> tuple[exp.Expr, ...]:
@@ -269,6 +494,7 @@ def _understood(tree: exp.Expr, found: Definitions) -> bool:  # noqa: PLR0911 - 
         for table in tree.args.get("tables") or [tree.this]:
             found.tables.pop(table_name(table), None)
             found.unclear.pop(table_name(table), None)
+            found.views.pop(table_name(table), None)
         return True
     if isinstance(tree, exp.Alter):
         return _altered(tree, found)
@@ -277,7 +503,7 @@ def _understood(tree: exp.Expr, found: Definitions) -> bool:  # noqa: PLR0911 - 
         return _created(tree, found)
     if kind == "VIEW":
         target = tree.this.this if isinstance(tree.this, exp.Schema) else tree.this
-        found.set_aside(table_name(target), "it is a view")
+        found.set_aside(table_name(target), "it is a view whose definition could not be read")
         return True
     if kind == "INDEX":
         return _indexed(tree, found)
@@ -334,11 +560,13 @@ def _set_parents_aside(tree: exp.Expr, found: Definitions) -> None:
 
 
 def _altered(tree: exp.Alter, found: Definitions) -> bool:
+    written = table_name(tree.this)
+    found.views.pop(find_table(written, found.views) or "", None)  # whatever is changed of it
     if tree.args.get("kind") != "TABLE":
         return True
-    name = find_table(table_name(tree.this), found.tables)
+    name = find_table(written, found.tables)
     if name is None:
-        return table_name(tree.this) in found.unclear
+        return written in found.unclear
     draft = found.tables[name]
     return _all([_acted(draft, action, found) for action in tree.args.get("actions") or ()])
 

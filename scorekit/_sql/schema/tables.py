@@ -17,6 +17,7 @@ from scorekit._sql.schema.definitions import (
     Draft,
     Reference,
     Unique,
+    View,
     add_column,
     constraints_of,
     find_table,
@@ -56,6 +57,8 @@ class SqlSchema:
     """Names with capital letters: those of a mapping, and those in double quotes of a text."""
     complete: bool = False
     """Whether a table or a column that is not here does not exist."""
+    views: FrozenMapping[str, View] = _NONE
+    """Queries that have names, each of which is unclear, too, where it is not expanded."""
 
     def with_unique_targets(self) -> SqlSchema:
         """Return the schema in which what a foreign key points to is unique, as SQL demands."""
@@ -75,7 +78,7 @@ class SqlSchema:
         another qualifier, or one that two schemas have, is that of no table but its own.
         """
         name = name.casefold()
-        if name in self.tables or name in self.keys:
+        if name in self.tables or name in self.keys or name in self.views:
             return name
         named = {*self.tables, *self.keys, *self.unclear}
         last = name.rpartition(".")[2]
@@ -196,9 +199,10 @@ def _settled(
         FrozenMapping(unique),
         tuple(rule for draft in found.tables.values() for rule in draft.rules),
         FrozenMapping(found.unclear),
-        tuple(dict.fromkeys(unread)),
+        tuple(dict.fromkeys((*unread, *found.notes))),
         cased,
         complete,
+        FrozenMapping(found.views),
     )
 
 

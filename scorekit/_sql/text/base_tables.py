@@ -21,7 +21,10 @@ _WITH_FORMATS = frozenset({"spark", "databricks"})
 _FILE = re.compile(
     r"^[@/.~]|[/\\*]|\.(?:csv|tsv|json|jsonl|ndjson|parquet|xlsx?|gz|zst|db|arrow)$", re.IGNORECASE
 )
-_FORMAT = re.compile(r"(?:parquet|json|csv|orc|delta|text|avro|binaryfile)\.[^.]*\Z")
+_FORMAT = re.compile(r"(?:parquet|json|csv|orc|delta|text|avro|binaryfile)\.(?:[^.]*|.*[/:].*)\Z")
+# What names a table by a string.
+_BY_STRING = frozenset({"identifier", "query_table"})
+_STRING_NAME = re.compile(r'(?:"[^"]+"|[\w$]+)(?:\.(?:"[^"]+"|[\w$]+))*')
 # Dialects in which `x IN name` reads a table.
 WITH_IN_TABLE = frozenset({"sqlite", "clickhouse"})
 
@@ -120,10 +123,12 @@ class _Reader:
     def _name(self, node: exp.Expr) -> str:
         """Return the name of the table that *node* is, or nothing if it is something else."""
         this, parent = node.this, node.parent
-        if isinstance(parent, _NO_TABLE_WITHIN):
+        is_model = isinstance(parent, exp.Predict) and node.arg_key == "this"
+        if is_model or isinstance(parent, _NO_TABLE_WITHIN) or node.arg_key == "indexed":
             return ""
-        if isinstance(parent, exp.Predict) and node.arg_key == "this":
-            return ""  # a model
+        given = _given_parts(node)
+        if given or not isinstance(node, exp.Table):
+            return resolved(given, self.dialect)
         if type(this) is exp.Identifier and node.args.get("db") is None:
             name = this.name.casefold()
             if this.args.get("temporary"):
@@ -141,7 +146,8 @@ class _Reader:
 
 def _mentions(statement: exp.Expr, dialect: str) -> Iterator[tuple[exp.Expr, _Scope | None]]:
     """Yield each node that may name a table, with the scope it stands in."""
-    wanted = (exp.Table, exp.In) if dialect in WITH_IN_TABLE else (exp.Table,)
+    wanted = {exp.Table, exp.TableFromRows, exp.Anonymous}
+    wanted |= {exp.In} if dialect in WITH_IN_TABLE else set()
     stack: list[_Place] = [(statement, None, None)]
     while stack:
         node, outside, own = stack.pop()
@@ -190,6 +196,26 @@ def name_parts(table: exp.Expr) -> list[str]:
     last = list(this.flatten()) if isinstance(this, exp.Dot) else [this]
     found = [table.text("catalog"), table.text("db"), *(part.name for part in last)]
     return found if found[0] else [*filter(None, found[:-1]), found[-1]]
+
+
+def _given_parts(node: exp.Expr) -> list[str]:
+    """Return the parts of a table that is an argument, or that a string names; nothing else."""
+    this = node.this
+    if isinstance(node, exp.Table):
+        is_named = isinstance(this, exp.Anonymous) and this.name.casefold() in _BY_STRING
+        arguments = this.expressions if is_named else [this.this]
+        if not is_named and not isinstance(this, exp.DynamicIdentifier):
+            return []
+    elif isinstance(node, exp.TableFromRows):
+        arguments = [this]
+    else:
+        arguments = node.expressions if node.name.casefold() == "table" else []
+    [given, *others] = arguments or [None]
+    if isinstance(given, exp.Column) and not others:
+        return [part.name for part in given.parts]
+    if not isinstance(given, exp.Literal) or others or not _STRING_NAME.fullmatch(given.name):
+        return []
+    return [part.strip('"') for part in re.findall(r'"[^"]+"|[^.]+', given.name)]
 
 
 def dotted_name(table: exp.Expr, dialect: str) -> str:

@@ -194,20 +194,35 @@ _WINDOWED: Final = (
 _OVER: Final = (exp.Window, exp.IgnoreNulls, exp.RespectNulls, exp.Filter, exp.WithinGroup)
 
 
-def sqlite_fault(trees: Iterable[exp.Expr | None]) -> str | None:
-    """Return what SQLite refuses of queries only where it finds their tables."""
+def fault_in(trees: Iterable[exp.Expr | None], dialect: str) -> str | None:
+    """Return what a database refuses of queries only where it finds their tables."""
     for tree in trees:
-        for node in (
-            () if tree is None else tree.find_all(exp.Window, exp.Sum, exp.Avg, *_WINDOWED)
-        ):
-            name = node.args.get("alias")
-            if isinstance(node, exp.Window) and node.args.get("over") and name is not None:
-                select = node.parent_select
-                known = [] if select is None else select.args.get("windows") or []
-                if name.name.casefold() not in {one.name.casefold() for one in known}:
-                    return f"SQLite refuses it: no such window: {name.name}"
-            elif isinstance(node, _WINDOWED) and not isinstance(node.parent, _OVER):
-                return f"SQLite refuses it: misuse of window function {node.key}"
-            elif isinstance(node.this, exp.Star):
-                return f"SQLite refuses it: {node.key.upper()} of *"
+        for node in () if tree is None else tree.find_all(exp.Select, *_LOOKED_AT):
+            why = _star_fault(node) or (_window_fault(node) if dialect == "sqlite" else "")
+            if why:
+                return f"{database_of(dialect)} refuses it: {why}"
     return None
+
+
+_LOOKED_AT: Final = (exp.Window, exp.Sum, exp.Avg, *_WINDOWED)
+
+
+def _star_fault(node: exp.Expr) -> str:
+    """Return what is wrong with a star, which stands for the columns of tables."""
+    if not isinstance(node, exp.Select):
+        return f"{node.key.upper()} of *" if isinstance(node.this, exp.Star) else ""
+    if node.args.get("from_") is not None or isinstance(node.parent, exp.Exists):
+        return ""
+    return "* without tables" if any(type(one) is exp.Star for one in node.expressions) else ""
+
+
+def _window_fault(node: exp.Expr) -> str:
+    name = node.args.get("alias")
+    if isinstance(node, exp.Window) and node.args.get("over") and name is not None:
+        select = node.parent_select
+        known = [] if select is None else select.args.get("windows") or []
+        if name.name.casefold() not in {one.name.casefold() for one in known}:
+            return f"no such window: {name.name}"
+    elif isinstance(node, _WINDOWED) and not isinstance(node.parent, _OVER):
+        return f"misuse of window function {node.key}"
+    return ""

@@ -9,6 +9,7 @@ what it knows to be refused by every version; SQLite is asked itself (`prepared`
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 from typing import Final, NamedTuple
 
 import attrs
@@ -192,7 +193,7 @@ _GRAMMARS: Final = {
         infix=_COMPARE
         | _ARITHMETIC
         | _set("^ ** // ~ !~ ~~ ~~* !~~ == -> ->> @> <@ && ^@ <-> <=> ~* !~* @"),
-        prefix=_set("+ - ~ @ / % ^ || & | << >> ->> ** // && ^@"),
+        prefix=_set("+ - ~ @ ->> && ^@"),
         comparing=_COMPARE,
         unsure=_set(
             "TABLESAMPLE SAMPLE PIVOT UNPIVOT PIVOT_LONGER PIVOT_WIDER SUMMARIZE DESCRIBE SHOW AT LAMBDA UNPACK FOR GROUPING ASOF POSITIONAL SEMI ANTI ! !! : { } # OVERLAPS COLUMNS MAP SETOF NATIONAL TREAT OPERATOR GLOB RESPECT IGNORE DEFAULT"
@@ -323,6 +324,10 @@ def words_of(tokens: Sequence[Token]) -> list[Word]:
 _END = Word("end", "", -1, -1)
 
 
+_TYPED: Final = _set("BINARY INTERVAL")
+"""Kept words that may be types."""
+
+
 class _Reader:
     """Reads the statements of a text in the grammar of one database."""
 
@@ -397,6 +402,8 @@ class _Reader:
     # Statements.
 
     def script(self) -> None:
+        if self.my and self.text() == ";" and len(self.words) > 1:
+            self.refuse()
         while self.i < len(self.words):
             if self.take(";"):
                 continue
@@ -1053,7 +1060,9 @@ class _Reader:
     def alias_only(self) -> None:
         word = self.at()
         if self.my and word.text == "=" and word.kind == "sign":
-            raise _UnsureError(word)
+            self.i += 1  # as good as AS
+            self.alias_name()
+            return
         if self.take("AS"):
             if self.duck and self.at().kind == "string":
                 self.i += 1
@@ -1066,7 +1075,7 @@ class _Reader:
         ):
             self.i += 1
         elif self.duck and word.kind == "string":
-            raise _UnsureError(word)
+            self.refuse()
 
     def names_in_brackets(self) -> None:
         self.need("(")
@@ -1234,8 +1243,6 @@ class _Reader:
             self.need("FROM")
             return 2
         if self.is_any("DOCUMENT", "NORMALIZED", "NFC", "NFD", "NFKC", "NFKD", "JSON", "OF"):
-            raise _UnsureError(self.at())
-        if self.duck:
             raise _UnsureError(self.at())
         self.refuse()
         return 0
@@ -1547,6 +1554,8 @@ class _Reader:
                     if word.text not in ("VALUES", "BETWEEN")
                     else _RefusedError(self.at())
                 )
+            if self.is_no_type(word, self.at(-1)):
+                self.refuse()
             self.i += 1  # a literal of a type
             return False
         if (
@@ -1557,6 +1566,15 @@ class _Reader:
         ):
             self.i += 1
         return False
+
+    def is_no_type(self, first: Word, last: Word) -> bool:
+        """Say whether what stands before a text is a word of the grammar, or a table's column."""
+        if first is last:
+            return first.kind == "name" and first.text in self.grammar.callable - _TYPED
+        tables = {
+            one.text for one, dot in pairwise(self.words) if dot.text == "." and one is not first
+        }
+        return first.text in tables
 
     def call(self, name: str, *, in_from: bool = False) -> None:
         """Read a call, from the name on."""
@@ -1674,7 +1692,11 @@ class _Reader:
     def arguments(self, word: Word) -> None:
         """Read the arguments of a call, behind the bracket, and the bracket that ends them."""
         name = word.text
-        if self.text() == ")" and not (self.my and word.kind == "name" and name in _MY_AGGREGATES):
+        is_empty = self.text() == ")"
+        if is_empty and word.kind == "name":
+            if (self.pg and name == "COUNT") or (not self.my and name in _OF_VALUES):
+                self.refuse()
+        if is_empty and not (self.my and word.kind == "name" and name in _MY_AGGREGATES):
             self.i += 1
             return
         if self.text() == "*":

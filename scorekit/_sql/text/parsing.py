@@ -20,7 +20,7 @@ from sqlglot.expressions.dml import DML
 
 from scorekit._core.checks import check_text
 from scorekit._sql.databases.functions import VERSIONS, database_of
-from scorekit._sql.text.gate import Verdict, refused_everywhere, sqlite_fault, verdict
+from scorekit._sql.text.gate import Verdict, fault_in, refused_everywhere, verdict
 from scorekit._sql.text.grammar import SQL_WORDS
 from scorekit._sql.text.nesting import MAX_NESTING, nesting
 from scorekit.errors import SqlError, refuse
@@ -180,8 +180,7 @@ def _parsed_as_it_is(prepared: str, named: str | None) -> _Parsed:
     refused = ""
     if named in VERSIONS and any(isinstance(tree, exp.Query) for tree in script.statements):
         refused = verdict(prepared, named, script.words).refused
-        if not refused and named == "sqlite":
-            refused = sqlite_fault(script.statements) or ""
+        refused = refused or fault_in(script.statements, named) or ""
     return ("parse", refused) if refused else script
 
 
@@ -483,23 +482,42 @@ def is_sorted(sql: str, dialect: str | None) -> bool:
 
 
 def returns_no_rows(sql: str, dialect: str | None) -> bool:
-    """Say whether *sql*, which parses, has no query, or changes what it has not made itself."""
+    """Say whether *sql*, which parses, has no query that returns rows."""
     is_one = ";" not in sql.rstrip("; \t\r\n")
-    if is_one and sql.lstrip()[:6].lower() == "select":  # nearly always, and to parse costs more
+    if is_one and _SELECTS.match(sql):  # nearly always, and to parse costs more
+        return False
+    return not any(
+        isinstance(tree, (exp.Query, *_SUMMARIES)) and not tree.args.get("into")
+        for tree in parse(sql, dialect).statements
+    )
+
+
+def changes_data(sql: str, dialect: str | None) -> bool:
+    """
+    Say whether *sql*, which parses, changes what it has not made itself, in whatever part.
+
+    What it makes and then asks for is its own, such as a temporary table.
+    """
+    if not _CHANGING.search(sql) or is_explain(sql):  # looking first costs less than to parse
         return False
     made: set[str] = set()
     asks = False
     for tree in parse(sql, dialect).statements:
-        target = tree.find(exp.Table)
-        name = "" if target is None else target.name.lower()
-        if isinstance(tree, exp.Create):
-            made.add(name)
-        elif isinstance(tree, _CHANGES) and tree.find(exp.Returning) is None:
-            if name not in made:
+        asks = asks or (isinstance(tree, exp.Query) and not tree.args.get("into"))
+        for node in tree.find_all(*_CHANGES, exp.Into):
+            target = node.find(exp.Table)
+            name = "" if target is None else target.name.lower()
+            if isinstance(node, exp.Create | exp.Into):
+                made |= {name} if name else set()
+            elif name not in made:
                 return True
-        else:
-            asks = asks or not isinstance(tree, exp.Describe)
-    return not asks
+    return bool(made) and not asks
+
+
+_SELECTS = re.compile(r"(?is)\s*select\b(?!.*\binto\b)")
+_CHANGING = re.compile(
+    r"(?i)\b(?:insert|update|delete|merge|create|drop|alter|truncate|replace|into)\b"
+)
 
 
 def is_explain(sql: str) -> bool:
@@ -596,9 +614,11 @@ def _fenced_sql(block: str) -> str:
 # From SQL to statements.
 
 _DATA = (exp.Query, DML, exp.DDL, exp.Merge, exp.Values, exp.Copy, exp.Alter, exp.Drop)
+_SUMMARIES = (exp.Pivot, exp.Summarize)
+"""Statements of DuckDB that return rows of a table."""
 _CHANGES = (DML, exp.Merge, exp.Create, exp.Drop, exp.Alter, exp.TruncateTable)
 _STATEMENTS = (
-    *_DATA, exp.TruncateTable, exp.Describe, exp.Cache, exp.Analyze, exp.Refresh,
+    *_DATA, exp.TruncateTable, exp.Describe, exp.Cache, exp.Analyze, exp.Refresh, *_SUMMARIES,
 )  # fmt: skip
 _TRANSACTIONS = (exp.Transaction, exp.Commit, exp.Rollback)
 _BLOCKS = (exp.Block, exp.IfBlock, exp.WhileBlock)
