@@ -42,6 +42,7 @@ from scorekit._core.rows import (
     NAN,
     ResultRow,
     Rows,
+    first_apart,
     n_alike,
     n_alike_columns,
     plain,
@@ -574,6 +575,8 @@ def _checked(name: str, rows: object, *, exact: bool) -> list[ResultRow]:
 
 
 def _cells(path: str, row: object) -> ResultRow:
+    if is_mapping(row):
+        refuse(path, "a sequence of cells, as tuple(row.values()) of a mapping", row, TypeError)
     if not is_ordered(row):
         refuse(path, "a sequence of cells", row, TypeError)
     return tuple(row)
@@ -605,10 +608,18 @@ def _difference(
         return f"{len(generated)} rows instead of {len(expected)}"
     same = same_set if semantics == "set" else same_bag
     if not _same(generated, expected, margin, same, any_column=any_column):
-        return "other rows"
+        return "other rows" + ("" if any_column else _apart(generated, expected, margin))
     if in_order and not _same(generated, expected, margin, same_sequence, any_column=any_column):
         return "the same rows in another order"
     return ""
+
+
+def _apart(generated: Rows, expected: Rows, margin: float) -> str:
+    """Return the first rows that differ, as the end of a reason."""
+    got, missing = first_apart(generated, expected, margin)
+    parts = (("got", got), ("expected", missing))
+    named = [f"{what} {shown(row)}" for what, row in parts if row is not None]
+    return f": {', '.join(named)}" if named else ""
 
 
 def _same(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 import random
+import re
 import sqlite3
 from collections import Counter
 from datetime import datetime
@@ -90,7 +91,8 @@ def test_reasons_and_counts() -> None:
         "the same rows in another order": ([(1,), (2,)], [(2,), (1,)], {"ordered": True}),
         "1 columns instead of 2": ([(1,)], [(1, 2)], {}),
         "1 rows instead of 2": ([(1,)], [(1,), (2,)], {}),
-        "other rows": ([(1,)], [(2,)], {}),
+        "other rows: got (1,), expected (2,)": ([(1,)], [(2,)], {}),
+        "other rows: got (3,), expected (2,)": ([(1,), (3,)], [(1,), (2,)], {}),
         "not the same by the rule of bird": ([(1,)], [(2,)], {"rule": "bird"}),
     }
     for reason, (generated, expected, options) in reasons.items():
@@ -335,7 +337,7 @@ def test_several_databases() -> None:
     assert (right.score, right.n_databases, right.n_expected) == (1.0, 3, 3)
     other: dict[str, Any] = expected | {"two": [(1,), (3,)]}
     wrong = result_accuracy(other, expected)
-    reason = "wrong on 1 of 3 databases, first 'two': other rows"
+    reason = "wrong on 1 of 3 databases, first 'two': other rows: got (3,), expected (2,)"
     assert (wrong.score, wrong.n_generated, wrong.reason) == (0.0, 3, reason)
     assert result_accuracy({"a": [(1,)]}, {"a": [(1,)]}).n_databases == 1
     assert result_accuracy(other, expected, rule="row-f1").score == 0.5
@@ -495,3 +497,11 @@ def test_cells_beyond_any_depth_are_refused() -> None:
     message = r"^expected_rows\[0\] must be cells that are nested less"
     with pytest.raises(InputError, match=message):
         result_accuracy([], [(cell,)])
+
+
+def test_rows_as_mappings_are_named_with_the_remedy() -> None:
+    """Cursors that return dicts lose columns of the same name, so that nothing is guessed."""
+    why = "must be a sequence of cells, as tuple(row.values()) of a mapping, got {'a': 1}"
+    with pytest.raises(TypeError, match=f"^{re.escape(f'generated_rows[0] {why}')}$"):
+        result_accuracy([{"a": 1}], [(1,)])
+    assert result_accuracy([tuple({"a": 1}.values())], [(1,)]).score == 1.0

@@ -119,6 +119,16 @@ def same_set(first: Rows, second: Rows, tolerance: float) -> bool:
     )
 
 
+def first_apart(first: Rows, second: Rows, tolerance: float) -> tuple[ResultRow | None, ...]:
+    """Return, of each result, the first row that has no equal left in the other, if any."""
+    a, b = Counter(first), Counter(second)
+    left = [*(a - b)][:_MATCHED_BY_SEARCH], [*(b - a)][:_MATCHED_BY_SEARCH]
+    return tuple(
+        next((row for row in own if not any(_close_rows(row, o, tolerance) for o in others)), None)
+        for own, others in (left, left[::-1])
+    )
+
+
 def n_alike(first: Rows, second: Rows, tolerance: float) -> int:
     """
     Count the rows of one result that have a row of their own in the other, close to it.
