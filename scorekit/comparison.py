@@ -829,7 +829,8 @@ def _looks(suite: SuiteVerdict) -> tuple[int, float]:
     return _SEVERITY.index(suite.verdict), sureness
 
 
-Comparable = Report | Mapping[Any, float | Iterable[float | None] | None] | ScoreTable
+ScoresByCase = Mapping[Any, float | Iterable[float | None] | None]
+Comparable = Report | ScoresByCase | Mapping[Any, ScoresByCase] | ScoreTable
 Comparables = Comparable | Sequence[Comparable]
 
 
@@ -862,13 +863,14 @@ def compare_reports(
             its score or to the scores of its attempts. Cases are strings or integers, and scores
             lie in ``[0, 1]``, higher being better: booleans count 0 and 1, None and NaN are
             unknown. A pandas Series will do whose index is the case, or a frame of two columns,
-            case and score; a case that comes again is an attempt. Or a list of several such runs
-            of the same cases. Never take the best of several baselines: a gate stopped 13 to 30 %
+            case and score; a case that comes again is an attempt. Of several metrics a mapping from
+            metric to such a mapping. Or a list of several such runs of the same cases. Never take the best of several baselines: a gate stopped 13 to 30 %
             of unchanged runs against the best of 5 to 20.
         current: The run to judge, of the same kind, or several.
-        metrics: Which metrics to compare, by name; None for all that either side has. For a
-            `CodeReport` ``"pass@3"`` and the like are possible too. The score of a case is then
-            its pass@k, estimated from all its attempts.
+        metrics: Which metrics to compare, by name; None for all that either side has. Of attempts
+            that are right or wrong ``"pass@3"``, ``"pass^3"`` and the like are possible too: the
+            chance that one of three is right, or that all are. The score of a case is then that,
+            estimated from all its attempts.
         threshold: Smallest change of a case that does not count, in ``[0, 1]``.
         confidence_level: 1 minus the chance of a false alarm, in ``(0, 1)``: the level of the
             intervals that decide, and of single cases.
@@ -924,7 +926,7 @@ def compare_reports(
     Notes:
         *Suites.* Each metric is a suite. A `CodeReport` has ``"pass@1"``, where an attempt is
         right or wrong, and ``"code_score"``, unless all attempts are flags, of which it says the
-        same. A `SqlReport` has its metrics, and a mapping has ``"score"``.
+        same. A `SqlReport` has its metrics, and a mapping has ``"score"``, or its own metrics.
 
         *Suite verdict.* It is read off the interval, and the p value is of the same test: a paired
         t test on the scores of the cases, two-sided, whatever the number of attempts.

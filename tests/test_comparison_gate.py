@@ -209,7 +209,7 @@ def test_pass_at_k_of_each_case_is_compared() -> None:
         for n in (1, 1)
     )
     assert list(compare_reports(two, two, metrics=["pass@2"]).suites) == ["x", "y"]
-    with pytest.raises(InputError, match=r"^metrics\[0\] must be one of 'score', got 'pass@2'$"):
+    with pytest.raises(InputError, match=r"^metrics\[0\] must be 'pass@1', as case 'a' of base"):
         compare_reports({"a": 1}, {"a": 1}, metrics=["pass@2"])
 
 
@@ -316,8 +316,8 @@ def test_suites_are_named_by_what_there_are_several_of() -> None:
 ["pass@1", "pass@2"]
     -> InputError: metrics[1] must be 'pass@1', as case 'x' of baseline has 1 attempt (1 of 1...
 ["pass@0"]
-    -> InputError: metrics[0] must be one of 'pass@1', 'code_score', or 'pass@k' for k
-    attempts, such as 'pass@3', got 'pass@0'
+    -> InputError: metrics[0] must be one of 'pass@1', 'code_score', or 'pass@k' or 'pass^k' of
+    attempts that are right or wrong, such as 'pass@3', got 'pass@0'
 """)
 def test_metrics_are_named(wrong: Refusal) -> None:
     """A misspelt metric must not pass for one without losses."""

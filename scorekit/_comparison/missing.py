@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -14,6 +14,7 @@ from scorekit._stats.betting import betting_interval
 from scorekit._stats.changes import Units, is_at_most
 from scorekit._stats.missing import missing_shares, padded, planned_attempts
 from scorekit._stats.sides import Paired, Sides
+from scorekit.records import SuiteKey
 
 Shift = Literal["none", "rose", "fell"]
 
@@ -26,8 +27,8 @@ class Missing(NamedTuple):
 
     shares: tuple[float, float]
     shift: Shift
-    planned: tuple[int, int]
-    """Attempts at each case that were planned, as far as numbers say; 0 where they are fixed."""
+    planned: Mapping[SuiteKey, tuple[int, int]]
+    """Attempts at each case of a suite that were planned, as far as numbers say; 0 where fixed."""
     lost_cases: bool
     """Whether cases lost every outcome, and not as others had none before."""
 
@@ -35,21 +36,22 @@ class Missing(NamedTuple):
     def of(cls, pairs: Sequence[Paired], plan: Plan) -> Missing:
         """Compare both runs, each case by its mean over the suites."""
         reaches = [_reaches(pair) for pair in pairs]
-        planned = (0, 0)
+        numbers = [(0, 0)] * len(pairs)
         if plan.attempts == "auto":
-            first, second = (
-                max(planned_attempts(sides[i][0].sizes) for _, sides in reaches) for i in (0, 1)
-            )
-            planned = first, second
+            numbers = [
+                (planned_attempts(old.sizes), planned_attempts(new.sizes))
+                for _, ((old, _), (new, _)) in reaches
+            ]
+        planned = {pair.suite: own for pair, own in zip(pairs, numbers, strict=True)}
         if not any(pair.ends for pair in pairs) and all(
             int(one.sizes.min()) >= n
-            for _, sides in reaches
-            for (one, _), n in zip(sides, planned, strict=True)
+            for (_, sides), own in zip(reaches, numbers, strict=True)
+            for (one, _), n in zip(sides, own, strict=True)
         ):
             return cls((0.0, 0.0), "none", planned, lost_cases=False)
         columns = [
-            (ids, missing_shares(*old, planned[0]), missing_shares(*new, planned[1]))
-            for ids, (old, new) in reaches
+            (ids, missing_shares(*old, n_old), missing_shares(*new, n_new))
+            for (ids, (old, new)), (n_old, n_new) in zip(reaches, numbers, strict=True)
         ]
         case_ids, old, new = _by_case(columns)
         shift: Shift = "none"
@@ -67,7 +69,7 @@ class Missing(NamedTuple):
     def ends(self, pair: Paired) -> tuple[Sides, ...]:
         """Return the scores at the worst and the best of what is missing; none if nothing is."""
         ends = pair.ends or ((pair.before, pair.after),) * 2
-        n_old, n_new = self.planned
+        n_old, n_new = self.planned[pair.suite]
         found = tuple(
             (padded(old, n_old, 1.0 - way), padded(new, n_new, way))
             for way, (old, new) in enumerate(ends)

@@ -15,7 +15,15 @@ from scorekit._core.checks import check_choice, check_items, check_text, is_orde
 from scorekit._core.columns import by_id
 from scorekit._core.mappings import FrozenMapping, is_mapping
 from scorekit._stats.missing import are_until_first_pass
-from scorekit._stats.sides import Paired, Side, Sides, paired, read_sides, without_copies
+from scorekit._stats.sides import (
+    RIGHT_OR_WRONG,
+    Paired,
+    Side,
+    Sides,
+    paired,
+    read_sides,
+    without_copies,
+)
 from scorekit.errors import InputError, refuse, shown
 from scorekit.records import Cases, SuiteKey
 
@@ -236,13 +244,16 @@ def _chosen(metrics: object, olds: list[Side], news: list[Side]) -> dict[str, No
             return named
         return {"pass@1": None} if only_flags else known
     names = check_items("metrics", metrics, what="metrics, such as ['pass@1']")
+    source = next((one for one in RIGHT_OR_WRONG if one in known), None)
     for i, name in enumerate(names):
-        if check_text(f"metrics[{i}]", name) not in known:
+        if check_text(f"metrics[{i}]", name) not in known and source is not None:
             for sides, whose in ((olds, "baseline"), (news, "current")):
-                sides[:] = [one.with_pass_at_k(f"metrics[{i}]", name, whose) for one in sides]
+                sides[:] = [
+                    one.with_pass_at_k(f"metrics[{i}]", name, source, whose) for one in sides
+                ]
         choices = tuple({**known, **olds[0].metrics})
-        if "pass@1" in known and name not in choices:
-            several = "'pass@k' for k attempts, such as 'pass@3'"
+        if name not in choices and source is not None:
+            several = "'pass@k' or 'pass^k' of attempts that are right or wrong, such as 'pass@3'"
             refuse(f"metrics[{i}]", f"one of {', '.join(map(repr, choices))}, or {several}", name)
         check_choice(f"metrics[{i}]", name, choices)
     return dict.fromkeys(names)

@@ -89,12 +89,12 @@ FEW_PASSES, KINDS = 10, 3
 """Tasks with one pass, and different numbers of attempts at them, that show where attempts end."""
 
 
-def score_each(n: Counts, c: Counts, k: int) -> Floats:
+def score_each(n: Counts, c: Counts, k: int, *, all_pass: bool = False) -> Floats:
     """Return the score of each task, without meaning where it has too few samples."""
-    distinct = chances.table(n, c)
+    distinct = chances.table(n, n - c if all_pass else c)
     scores = np.empty(distinct.n.size)
     for rows, of_rows in chances.blocks(distinct.n, distinct.c, (k,)):
-        scores[rows], _ = of_rows[k]
+        scores[rows] = of_rows[k][all_pass]
     return scores if distinct.row_of is None else np.take(scores, distinct.row_of)
 
 

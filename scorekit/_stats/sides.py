@@ -31,7 +31,10 @@ FEW_CASES = 6
 PLAIN = frozenset({bool, int, float})
 """Types of scores that need no check of their own."""
 
-_PASS_AT_K = re.compile(r"pass@([1-9]\d{0,8})")
+_PASS_AT_K = re.compile(r"pass([@^])([1-9]\d{0,8})")
+
+RIGHT_OR_WRONG = "pass@1", "score"
+"""Metrics whose attempts have a pass@k and a pass^k, where all of them are 0 or 1."""
 
 
 class SuiteScores(NamedTuple):
@@ -154,28 +157,31 @@ class Side(ReportScores):
         """Return the suites of these metrics, in their order."""
         return self.renamed({key: key for name in metrics for key in self.keys if key[0] == name})
 
-    def with_pass_at_k(self, name: str, metric: str, whose: str) -> Side:
-        """Return the same with the mean pass@k of each case, if that is what *metric* names."""
+    def with_pass_at_k(self, name: str, metric: str, source: str, whose: str) -> Side:
+        """Return the same with the pass@k or pass^k of each case in *source*, if so named."""
         words = _PASS_AT_K.fullmatch(metric)
-        singles = {key: CaseScores.of(c) for key, c in self.suites.items() if key[0] == "pass@1"}
-        if words is None or not singles:
+        flags = {key: CaseScores.of(c) for key, c in self.suites.items() if key[0] == source}
+        if words is None or not all(map(_are_flags, flags.values())):
             return self
-        k, suites, ends = int(words[1]), dict(self.suites), dict(self.ends)
-        for (_, model), cases in singles.items():
-            n = cases.attempts.sizes
+        k, all_pass, suites, ends = int(words[2]), words[1] == "^", {**self.suites}, {**self.ends}
+        for key, cases in flags.items():
+            n, suite = cases.attempts.sizes, (metric, key[1])
             short = int(np.argmin(n))
             if n[short] < k:
                 few = f"case {shown(cases.case_ids[short])} of {whose} has"
-                most = "'pass@1'" if n[short] == 1 else f"'pass@1' to 'pass@{n[short]}'"
+                first, last = f"'pass{words[1]}1'", f"'pass{words[1]}{n[short]}'"
+                most = first if n[short] == 1 else f"{first} to {last}"
                 owned = f"{n[short]} attempt{'' if n[short] == 1 else 's'}"
                 others = f"{int((n < k).sum())} of {n.size} have fewer than {k}"
                 way_out = "make both reports without the cases where either has"
                 refuse(name, f"{most}, as {few} {owned} ({others}; {way_out})", metric)
-            scores = score_each(n, cases.attempts.totals().astype(np.int64), k)
-            suites[metric, model] = CaseScores(cases.case_ids, Attempts(scores, np.ones_like(n)))
-            reaches = self.ends.get(("pass@1", model), {})
-            if reaches:
-                ends[metric, model] = {case: _pass_ends(*own, k) for case, own in reaches.items()}
+            passes = cases.attempts.totals().astype(np.int64)
+            scores = score_each(n, passes, k, all_pass=all_pass)
+            suites[suite] = CaseScores(cases.case_ids, Attempts(scores, np.ones_like(n)))
+            if reaches := self.ends.get(key):
+                ends[suite] = {
+                    case: _pass_ends(*own, k, all_pass=all_pass) for case, own in reaches.items()
+                }
         return self._replace(suites=suites, ends=ends)
 
     def scores_of(self, suite: SuiteKey) -> SuiteScores:
@@ -203,12 +209,16 @@ class Side(ReportScores):
         return names[0] if len(names) == 1 else default
 
 
-def _pass_ends(low: Sequence[float], high: Sequence[float], k: int) -> Ends:
+def _are_flags(cases: CaseScores) -> bool:
+    return bool(np.isin(cases.attempts.scores, (0.0, 1.0)).all())
+
+
+def _pass_ends(low: Sequence[float], high: Sequence[float], k: int, *, all_pass: bool) -> Ends:
     """Return the least and the highest pass@k of attempts; of too few nothing is known."""
     if len(low) < k:
         return (0.0,), (1.0,)
     n, right = np.array([len(low), len(high)]), np.array([sum(low), sum(high)], np.int64)
-    first, last = score_each(n, right, k).tolist()
+    first, last = score_each(n, right, k, all_pass=all_pass).tolist()
     return (first,), (last,)
 
 
@@ -273,7 +283,10 @@ def read_side(name: str, run: object) -> Side:
                 "a mapping from case to score (of the rows of a table: code_report_from_columns)"
             )
             refuse(name, domain, run, TypeError)
-        scores = read_mapping(name, by_id(f"a case of {name}", run), (0.0, 1.0))
+        if are_several_metrics(run):
+            scores = read_metrics(name, run, (0.0, 1.0))
+        else:
+            scores = read_mapping(name, by_id(f"a case of {name}", run), (0.0, 1.0))
     if scores is None:
         domain = A_RUN
         if hasattr(run, "task_scores"):
@@ -322,6 +335,27 @@ def read_mapping(name: str, run: Mapping[str, Any], bounds: tuple[float, float])
         (SCORE, case): UNKNOWN for case in ends if case not in known
     }
     return ReportScores({SCORE: known} if known else {}, failing, ends={SCORE: ends})
+
+
+def are_several_metrics(run: Mapping[Any, Any]) -> bool:
+    """Tell whether a mapping has scores by case of each of several metrics."""
+    return any(map(is_mapping, run.values()))
+
+
+def read_metrics(name: str, run: Mapping[Any, Any], bounds: tuple[float, float]) -> ReportScores:
+    """Read the scores by case of each metric."""
+    suites: dict[SuiteKey, Cases] = {}
+    failing: dict[tuple[SuiteKey, str], str] = {}
+    ends: dict[SuiteKey, Mapping[str, Ends]] = {}
+    for metric, cases in by_id(f"a metric of {name}", run).items():
+        own, key = f"{name}[{shown(metric)}]", (metric, None)
+        if not is_mapping(cases):
+            refuse(own, "a mapping from case to score, as of other metrics", cases, TypeError)
+        read = read_mapping(own, by_id(f"a case of {own}", cases), bounds)
+        suites |= {key: known for known in read.suites.values()}
+        ends |= {key: found for found in read.ends.values() if found}
+        failing |= {(key, case): kind for (_, case), kind in read.failing.items()}
+    return ReportScores(suites, failing, ends=ends)
 
 
 def _are_scores(items: list[Any], bounds: tuple[float, float]) -> bool:
