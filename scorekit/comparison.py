@@ -284,8 +284,8 @@ class Comparison(Report):
     """Whether that share changed by more than chance: ``"none"``, ``"rose"``, which stops a job,
     or ``"fell"``. If it did, a verdict has to hold whatever the missing outcomes were."""
     lost_cases: bool
-    """Whether the cases that newly have no score stop a job: the baseline has no case without a
-    score, or has fewer by more than chance."""
+    """Whether the cases that newly have no score stop a job: they are more than chance explains,
+    as others had none before, or as large a share of the outcomes was missing."""
     confidence_level: float
     threshold: float
     baseline_name: str
@@ -348,7 +348,7 @@ class Comparison(Report):
 
         Whatever *on* is, it also raises at an unsafe query that the baseline caught and the
         current run misses, and unless *allow_missing* where cases are missing, where they newly
-        have no score and fewer had none before, and where a larger share of the outcomes is
+        have no score by more than chance, and where a larger share of the outcomes is
         missing than before. Cases that a run still has to do (*anytime*) are pending, not missing.
 
         Args:

@@ -594,6 +594,20 @@ def test_timeouts_in_both_runs_stop_nothing() -> None:
     assert stops(many).startswith("35 cases newly unscored; more outcomes are missing than before")
 
 
+def test_a_case_lost_by_chance_stops_nothing() -> None:
+    """Where three of ten outcomes are missing at any case, one that lost all five is no news."""
+    before: dict[str, Any] = {f"c{i}": [1, None, 1, None, 1] for i in range(60)}
+    before |= {f"c{i}": [1, 1, 1, 1, None] for i in range(30)}
+    after = {**before, "c7": [None] * 5}
+    one = compare_reports(before, after)
+    assert [change.case_id for change in one.newly_failing] == ["c7"]
+    assert (one.missing_shares[0], one.lost_cases, stops(one)) == (pytest.approx(0.3), False, "")
+    assert compare_reports(before, {**after, "c8": [None] * 5}).lost_cases
+    few = {case: [1, 1, 1, 1, None] for case in before}
+    assert compare_reports(few, {**few, "c7": [None] * 5}).lost_cases
+    assert compare_reports(before, after, anytime=True).lost_cases
+
+
 def test_failures_that_are_left_out_are_seen() -> None:
     """As None or not at all: more is missing than before, and the verdict is none of the rest."""
     rng = np.random.default_rng(3)

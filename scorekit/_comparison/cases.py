@@ -121,9 +121,12 @@ def _moved(pair: Paired, test: Pair, plan: Plan, counting: Counting | None) -> l
         significant = tested & small & (new < old)[places] & counting.are_beyond_rises(p_values)
     sizes, passes = _counts(pair, places)
     columns = (p_values.tolist(), adjusted, significant.tolist())
+    means = (old[places].tolist(), new[places].tolist())
     return [
-        Moved((pair.suite, pair.case_ids[i]), float(old[i]), float(new[i]), n, c, *rest)
-        for i, n, c, *rest in zip(places.tolist(), sizes, passes, *columns, strict=True)
+        Moved((pair.suite, pair.case_ids[i]), *rest)
+        for i, rest in zip(
+            places.tolist(), zip(*means, sizes, passes, *columns, strict=True), strict=True
+        )
     ]
 
 

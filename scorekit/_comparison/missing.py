@@ -30,7 +30,7 @@ class Missing(NamedTuple):
     planned: Mapping[SuiteKey, tuple[int, int]]
     """Attempts at each case of a suite that were planned, as far as numbers say; 0 where fixed."""
     lost_cases: bool
-    """Whether cases lost every outcome, and not as others had none before."""
+    """Whether cases lost every outcome, by more than chance explains."""
 
     @classmethod
     def of(cls, pairs: Sequence[Paired], plan: Plan) -> Missing:
@@ -58,13 +58,8 @@ class Missing(NamedTuple):
         p_fall, p_rise = _p_values(case_ids, new - old, plan)
         if is_at_most(min(p_fall, p_rise), plan.error / 2.0):
             shift = "rose" if p_rise < p_fall else "fell"
-        wholly = [(ids, _are_lost(*old), _are_lost(*new)) for ids, (old, new) in reaches]
-        case_ids, none_before, none_now = _by_case(wholly)
-        lost = bool((none_now > none_before + SAME).any())
-        if lost and none_before.any():
-            _, p_rise = _p_values(case_ids, none_now - none_before, plan)
-            lost = is_at_most(p_rise, plan.error / 2.0)
-        return cls((float(old.mean()), float(new.mean())), shift, planned, lost)
+        shares = float(old.mean()), float(new.mean())
+        return cls(shares, shift, planned, _has_lost_cases(reaches, shares[0], plan))
 
     def ends(self, pair: Paired) -> tuple[Sides, ...]:
         """Return the scores at the worst and the best of what is missing; none if nothing is."""
@@ -78,7 +73,32 @@ class Missing(NamedTuple):
         return () if is_known else found
 
 
-def _reaches(pair: Paired) -> tuple[Sequence[str], tuple[Sides, Sides]]:
+Reaches = tuple[Sequence[str], tuple[Sides, Sides]]
+
+
+def _has_lost_cases(reaches: Sequence[Reaches], share: float, plan: Plan) -> bool:
+    """
+    Tell whether cases lost every outcome, by more than chance explains.
+
+    Chance is that other cases had none before or, where all had some, that as large a share of
+    the outcomes as was missing then is missing at a case by accident.
+    """
+    wholly = [(ids, _are_lost(*old), _are_lost(*new)) for ids, (old, new) in reaches]
+    case_ids, none_before, none_now = _by_case(wholly)
+    n_lost = int(np.count_nonzero(none_now > none_before + SAME))
+    if not n_lost or (plan.anytime and not none_before.any()):
+        return n_lost > 0
+    if none_before.any():
+        _, p_value = _p_values(case_ids, none_now - none_before, plan)
+    else:
+        from scipy.special import pdtrc
+
+        chances = [(ids, share**low.sizes, low.sizes) for ids, (_, (low, _)) in reaches]
+        p_value = float(pdtrc(n_lost - 1, float(_by_case(chances)[1].sum())))
+    return is_at_most(p_value, plan.error / 2.0)
+
+
+def _reaches(pair: Paired) -> Reaches:
     """Return the cases, and of either run the lowest and the highest scores of their attempts."""
     if not pair.ends:
         return pair.case_ids, ((pair.before, pair.before), (pair.after, pair.after))

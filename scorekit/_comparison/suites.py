@@ -35,10 +35,11 @@ class _Judge:
         self.error = plan.error / 2.0 / n_suites
         """Chance of a false alarm on either side."""
         self.is_known = len(pair.case_ids) > 0
-        self.ends = missing.ends(pair) if missing.shift != "none" or not self.is_known else ()
+        ends = missing.ends(pair)
+        self.ends = ends if missing.shift != "none" or not self.is_known else ()
         """Where the verdict has to hold."""
         self.case_ids = pair.case_ids if self.is_known else pair.every_id
-        self.sides = (pair.before, pair.after) if self.is_known else self.ends[0]
+        self.sides = (pair.before, pair.after) if self.is_known else ends[0]
         self.units = Units(self.deltas(self.sides), plan.groups_of(self.case_ids))
         self.repeats = Repeats.of(*self.sides, plan.n_repeats) if plan.repeated else None
         self.n_unseen = 0 if plan.random_order or not plan.anytime else len(pair.unseen)

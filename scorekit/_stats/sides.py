@@ -352,8 +352,10 @@ def read_metrics(name: str, run: Mapping[Any, Any], bounds: tuple[float, float])
         if not is_mapping(cases):
             refuse(own, "a mapping from case to score, as of other metrics", cases, TypeError)
         read = read_mapping(own, by_id(f"a case of {own}", cases), bounds)
-        suites |= {key: known for known in read.suites.values()}
-        ends |= {key: found for found in read.ends.values() if found}
+        if SCORE in read.suites:
+            suites[key] = read.suites[SCORE]
+        if found := read.ends.get(SCORE):
+            ends[key] = found
         failing |= {(key, case): kind for (_, case), kind in read.failing.items()}
     return ReportScores(suites, failing, ends=ends)
 
