@@ -16,7 +16,7 @@ from scorekit._sql.door import (
     Schema,
     audit,
     check_dialect,
-    check_schema,
+    checked_schema,
     parsed_once,
 )
 from scorekit.equivalence import Counterexample, counterexample_of, tables_under
@@ -198,8 +198,7 @@ def query_audit(
         ``integer_division`` in SQLite and PostgreSQL, which divide whole numbers so.
     """  # noqa: E501 - a message is one line
     text, named = check_text("sql", sql), check_dialect(dialect)
-    if schema is not None:
-        check_schema(schema)
+    schema = checked_schema(schema, named)
     said = *(() if named else (READ_AS_SQLITE,)), *(() if schema else (NO_SCHEMA,))
     if functions is not None:
         check_choice("functions", functions, get_args(Functions))

@@ -29,10 +29,17 @@ from scorekit._core.columns import (
     name_of,
     names_of,
 )
-from scorekit._core.mappings import FrozenMapping, frozen_mappings, is_mapping
+from scorekit._core.mappings import FrozenMapping, is_mapping
 from scorekit._sheet.model import Block, Fields, Part, Section, Sheet, Table
 from scorekit._sheet.values import brief, counted, entries
-from scorekit._sql.door import NOT_COMPARED, Keys, check_dialect, check_schema, frozen_keys
+from scorekit._sql.door import (
+    NOT_COMPARED,
+    Keys,
+    check_dialect,
+    checked_schema,
+    frozen_keys,
+    frozen_schema,
+)
 from scorekit.audits import QueryAudit, notes_of, sections_of
 from scorekit.calibration import DEFAULT_NOMINAL, check_level
 from scorekit.columns import ColumnAccuracy
@@ -124,8 +131,8 @@ class SqlCase(Record):
     One generated query and what is known about it; a metric without its inputs is skipped.
 
     Raises:
-        InputError: If *case_id* is empty, *dialect* or *confidence* unknown, or *schema* the path
-            of a file.
+        InputError: If *case_id* is empty, *dialect* or *confidence* unknown, or *schema* text that
+            defines no table, such as the path of a file.
         TypeError: If a field has the wrong type.
 
     Examples:
@@ -146,6 +153,8 @@ class SqlCase(Record):
     expected: str | tuple[str, ...] | None = attrs.field(default=None, converter=_texts)
     """The reference query, or several accepted ones."""
     expected_tables: tuple[str, ...] | None = attrs.field(default=None, converter=_texts)
+    """The right tables; where they are None and *metrics* names ``"table_accuracy"``, those of
+    *expected*."""
     is_valid: bool | None = None
     """Whether the validator accepted the query."""
     safety_valid: bool | None = None
@@ -164,7 +173,7 @@ class SqlCase(Record):
     """Confidence that the model stated, high, medium or low."""
     dialect: str | None = None
     schema: str | FrozenMapping[str, FrozenMapping[str, str]] | None = attrs.field(
-        default=None, converter=frozen_mappings
+        default=None, converter=frozen_schema
     )
     """The tables, as text or as table -> column -> type."""
     question: str | None = None
@@ -204,11 +213,10 @@ class SqlCase(Record):
         _check_texts("errors", self.errors, empty=True)
         if self.confidence is not None:
             check_level("confidence", self.confidence, tuple(DEFAULT_NOMINAL))
-        if self.schema is not None:
-            check_schema(self.schema)
+        store(self, "dialect", check_dialect(self.dialect))
+        checked_schema(self.schema, self.dialect)
         if self.question is not None:
             check_text("question", self.question, empty=True)
-        store(self, "dialect", check_dialect(self.dialect))
         SqlOptions.of(self.options, {"keys": self.keys})
         if self.generated_rows is not None and self.expected_rows is not None:
             own = by_database(self.generated_rows)
@@ -543,7 +551,7 @@ def sql_cases_from_columns(
         confidence: What the model stated of itself: high, medium or low. Numbers are what
             `calibration_error` takes, beside the scores of the report.
         dialect: The dialect of each query, or one for all.
-        schema: The tables of each, as text or as table -> column -> type, or one for all.
+        schema: The tables of each, as text or as table -> column -> type, or one of these for all.
         question: What was asked.
         generated_rows: The rows that each generated query returned, as `result_accuracy` takes
             them; an entry is missing where the query failed.
@@ -585,7 +593,7 @@ def sql_cases_from_columns(
 
     def entries(name: str, values: Any) -> tuple[Any, ...]:
         if name in _ONE_FOR_ALL and (isinstance(values, str | SqlOptions) or is_mapping(values)):
-            return (frozen_mappings(values) if name == "schema" else values,) * len(case_ids)
+            return (frozen_schema(values) if name == "schema" else values,) * len(case_ids)
         items = check_items(name, as_builtins(values), what="entries")
         check_same_length(name, len(items), "case_id", len(case_ids))
         check_same_order("case_id", case_id, name, values)

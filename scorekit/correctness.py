@@ -33,7 +33,15 @@ from scorekit._judge.waiting import (
 )
 from scorekit._sheet.model import Sheet, line_of
 from scorekit._sheet.values import counted
-from scorekit._sql.door import Engine, Faults, Schema, check_dialect, parsed_once, schema_text
+from scorekit._sql.door import (
+    Engine,
+    Faults,
+    Schema,
+    check_dialect,
+    checked_schema,
+    parsed_once,
+    schema_text,
+)
 from scorekit.equivalence import (
     SqlEquivalence,
     check_engine,
@@ -245,11 +253,13 @@ class CorrectnessQuestion:
         check_choice("evidence", evidence, ("auto", "judge"))
         if question is not None:
             check_text("question", question, empty=True)
+        named = check_dialect(dialect)
+        schema = checked_schema(schema, named)
         return cls(
             generated=check_generated("generated", generated),
             accepted=accepted_queries(expected),
             judge=optional_judge(judge),
-            dialect=check_dialect(dialect),
+            dialect=named,
             schema=schema,
             schema_text=None if schema is None else schema_text(schema),
             question=question,
@@ -443,7 +453,7 @@ class CorrectnessQuestion:
             reason = with_role_names(one_line(reasons[0], SHORT_REASON)).rstrip(".")
             why = f"neither proved equal nor refuted: {reason}"
             why += "" if self.dialect else f" ({NO_DIALECT})"
-        return "; ".join(filter(None, (why, self.faults.of_schema())))
+        return why
 
     def refuted(self) -> QueryCorrectness | None:
         """Return the result where each accepted query is refuted under the schema."""

@@ -198,10 +198,10 @@ def sql_equivalence(
     Args:
         a: One query.
         b: The other.
-        schema: The tables, as CREATE TABLE statements, a dump, or a mapping from table to column
-            to type. In a mapping, constraints may follow the type (``NOT NULL``, ``PRIMARY KEY``,
-            ``UNIQUE``, ``REFERENCES t(c)``, ``CHECK (...)``). Without a schema, or with text that
-            defines no table, the tables are inferred from the queries if these are clear, and
+        schema: The tables, as CREATE TABLE statements, a list of these, a dump, or a mapping from
+            table to column to type, also as JSON text. In a mapping, constraints may follow the
+            type (``NOT NULL``, ``PRIMARY KEY``, ``UNIQUE``, ``REFERENCES t(c)``, ``CHECK (...)``).
+            Without a schema, the tables are inferred from the queries if these are clear, and
             *assumptions* say so.
         dialect: SQL dialect of both, as sqlglot names it; None for queries that SQLite, DuckDB,
             PostgreSQL and MySQL read alike.

@@ -361,7 +361,7 @@ SUITE = [
     _case("bad", expected="SELECT nme FROM patient"),
     _case("two", expected=(RIGHT, f"{RIGHT} LIMIT 2")),
     _case("none", expected_tables=["patient"]),
-    _case("prose", expected=f"{RIGHT};", schema="Patients have a name."),
+    _case("views", expected=f"{RIGHT};", schema="CREATE VIEW patient AS SELECT name FROM person"),
 ]
 
 
@@ -395,7 +395,7 @@ def test_an_audit_may_be_asked_of_one_case_in_both_forms() -> None:
     assert one.findings == ("ties_at_limit",)
 
 
-def test_a_schema_for_a_judge_costs_a_case_nothing() -> None:
+def test_a_schema_of_views_costs_a_case_nothing() -> None:
     """What is read of the query alone is found all the same."""
     report = score_sql_cases(SUITE[-1:], audit=True)
     assert present(report.cases[0].query_correctness).score == 1.0

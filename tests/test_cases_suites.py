@@ -25,6 +25,7 @@ from scorekit.results import result_accuracy
 from scorekit.scoring import ascore_sql_case, score_sql_case, score_sql_cases
 from scorekit.sqlreports import SqlReport
 from scorekit.strategies import sql_cases
+from scorekit.tables import extract_tables, table_accuracy
 from scorekit.validation import safety_summary
 
 SCHEMA = {"t": {"a": "int", "b": "int"}}
@@ -103,6 +104,23 @@ def test_only_the_metrics_that_are_asked_for() -> None:
     assert report.cases[0].metrics().keys() == {"table_accuracy"}
     assert report.scoring.metrics == ("table_accuracy",)
     assert report.n_failed == 0
+
+
+def test_the_tables_of_the_expected_query_are_taken_where_asked_for() -> None:
+    """The best of several; given tables go first, and nobody else gets a metric more."""
+    queries = "SELECT x FROM a JOIN b USING (x)", "SELECT x FROM a"
+    one = SqlCase(case_id="1", generated=queries[0], expected=queries[1])
+    both = attrs.evolve(one, expected=queries)
+    given = attrs.evolve(one, expected_tables=["c", "b"])
+    broken = attrs.evolve(one, expected="SELECT (")
+    asked = score_sql_cases([one], metrics=["table_accuracy"]).cases[0].table_accuracy
+    assert asked == table_accuracy(queries[0], extract_tables(queries[1]))
+    for some, score in ((both, 1.0), (given, 1 / 3)):
+        found = score_sql_cases([some], metrics=["table_accuracy"]).cases[0].table_accuracy
+        assert present(found).score == score
+    found = score_sql_cases([broken], metrics=["table_accuracy"]).cases[0].table_accuracy
+    assert failure(present(found).error) == "instrument: SqlError"
+    assert score_sql_cases([one]).cases[0].table_accuracy is None
 
 
 def test_intervals_have_the_level_that_was_asked_for() -> None:

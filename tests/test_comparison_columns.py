@@ -143,8 +143,8 @@ FRAME = pd.DataFrame(TABLE)
 
 @refusals("""
 version="version"
-    -> TypeError: version must be a column, such as table['version'], got 'version'
-score="score" -> TypeError: score must be a column, such as table['score'], got 'score'
+    -> TypeError: version must be a sequence, such as the column table['version'], got 'version'
+score="score" -> TypeError: score must be a sequence, such as the column table['score'], got...
 score=FRAME -> TypeError: score must be a column of a table, not the table, got a DataFrame
 score=["87 %"] * 40 -> TypeError: score[0] must be True or False, or a number in [0, 1] (if...
 score=[87.0] * 40

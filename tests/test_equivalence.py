@@ -7,6 +7,7 @@ from __future__ import annotations
 import itertools
 import json
 import os
+import re
 import sqlite3
 import subprocess
 import sys
@@ -23,7 +24,17 @@ from refusals import Refusal, refusals
 from sqlglot import exp, parse_one
 
 from benchmarks.generators.stored_pairs import pairs
-from scorekit import Counterexample, SqlEquivalence, query_correctness, sql_equivalence
+from scorekit import (
+    Counterexample,
+    InputError,
+    SqlCase,
+    SqlEquivalence,
+    column_accuracy,
+    query_audit,
+    query_correctness,
+    score_sql_case,
+    sql_equivalence,
+)
 from scorekit._sql.prove.clauses import differing
 from scorekit._sql.prove.search import Unproved
 from scorekit.records import UNDECIDED
@@ -154,14 +165,60 @@ def test_a_column_that_is_a_condition_holds_truth_values() -> None:
         assert held <= {"0", "1", "NULL"}
 
 
-def test_text_that_is_no_ddl_counts_as_no_schema() -> None:
-    """Judges take free text as a schema, and the same text comes here."""
+TABLE = "CREATE TABLE t (a text, b int)"
+NO_TABLE = "schema must be text that defines a table: CREATE TABLE statements, or JSON, {table: "
+
+
+def test_every_form_of_a_schema_says_the_same() -> None:
+    """Statements in one text or several, mappings, and what JSON makes of these."""
+    tables = {"t": {"a": "text", "b": "int"}, "u": {"t_id": "int primary key"}}
+    other = "CREATE TABLE u (t_id int primary key)"
+    pair = "SELECT a FROM t, u WHERE t_id = b", "SELECT a FROM t JOIN u ON b = t_id WHERE b > 1"
+    wanted = sql_equivalence(*pair, schema=tables)
+    assert wanted.verdict == "refuted"
+    for schema in (
+        f"{TABLE}; {other}",
+        [TABLE, other],
+        (f"{TABLE};", f"-- of users\n{other}"),
+        json.dumps(tables),
+        f"\n {json.dumps(tables, indent=2)}\n",
+    ):
+        assert sql_equivalence(*pair, schema=schema) == wanted
+        case = SqlCase(case_id="1", generated=pair[0], expected=pair[1], schema=schema)
+        assert present(score_sql_case(case).query_correctness).equivalence == wanted
+
+
+@pytest.mark.parametrize(
+    ("schema", "message"),
+    [
+        ("t: a, b", NO_TABLE),
+        ("", NO_TABLE),
+        ("CREATE TABEL t (a int)", NO_TABLE),
+        ("-- CREATE TABLE t (a int)", NO_TABLE),
+        ('{"t": {"a": "int"}', NO_TABLE),
+        ('["CREATE TABLE t (a int)"]', NO_TABLE),
+        ("{" * 100_000, NO_TABLE),
+        ('{"a":' * 100_000, NO_TABLE),
+        (["", " "], NO_TABLE),
+        ('{"t": ["a", "b"]}', "schema['t'] must be a non-empty mapping from column to type, got"),
+        ('{"t": {"a": "int", "a": "text"}}', "schema must be JSON in which no name comes twice"),
+        ([], "schema must be text, a list of texts, or a mapping from table to column to type"),
+        ([TABLE, 1], "schema must be text, a list of texts, or a mapping from table to column to"),
+    ],
+)
+def test_what_defines_no_table_is_refused(schema: Any, message: str) -> None:
+    """At every door: all that follows would be as if no schema were given."""
     pair = "SELECT a FROM t WHERE b = 1", "SELECT a FROM t"
-    without, prose = sql_equivalence(*pair), sql_equivalence(*pair, schema="t: a, b")
-    assert (prose.verdict, prose.counterexample) == (without.verdict, without.counterexample)
-    assert prose.assumptions == (*without.assumptions, "the schema defines no table")
-    with_ddl = sql_equivalence(*pair, schema="CREATE TABLE t (a text, b int, c json)")
-    assert with_ddl.assumptions == ("no key of t is known",)
+    for call in (
+        lambda: sql_equivalence(*pair, schema=schema),
+        lambda: query_correctness(*pair, schema=schema),
+        lambda: query_correctness(*pair, schema=schema, evidence="judge"),
+        lambda: query_audit(pair[0], schema=schema),
+        lambda: column_accuracy(*pair, schema=schema),
+        lambda: SqlCase(case_id="1", generated=pair[0], schema=schema),
+    ):
+        with pytest.raises((InputError, TypeError), match=f"^{re.escape(message)}"):
+            call()
 
 
 def test_qualified_names_find_their_tables() -> None:
@@ -313,7 +370,7 @@ KEY = "a column, a tuple of columns, or a list of such tuples"
     row_order="x" -> InputError: row_order must be one of 'auto', 'expected', 'ignored', got 'x'
     column_order=True -> TypeError: column_order must be one of 'significant', 'ignored', got True
     tolerance=-1 -> InputError: tolerance must be a finite number >= 0, got -1
-    schema=5 -> TypeError: schema must be text or a mapping from table to column to type, got 5
+    schema=5 -> TypeError: schema must be text, a list of texts, or a mapping ...
     schema={"t": 5} -> TypeError: schema['t'] must be a non-empty mapping from column to type, got 5
     schema={"t": {}} -> InputError: schema['t'] must be a non-empty mapping from column to type, got {}
     schema={"t": {"a": 5}} -> TypeError: schema['t']['a'] must be a string, got 5

@@ -171,7 +171,7 @@ FEW = "different expected queries: 7 for 12 cases; give answers to one question 
 @pytest.mark.parametrize(("n", "expected", "options", "said"), [
     (1, None, {}, "no metric has its inputs: a case needs expected, expected_tables, "),
     (1, None, {"metrics": ["table_accuracy"]},
-     "table_accuracy: not computed, as no case has its inputs (expected_tables)"),
+     "table_accuracy: not computed, as no case has its inputs (expected_tables or expected)"),
     (5, "SELECT (", {}, SWAPPED),
     (12, "SELECT {}", {}, FEW),
     (11, "SELECT {}", {}, ""),  # 7 for 11 cases repeat too few

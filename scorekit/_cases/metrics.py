@@ -24,7 +24,7 @@ from scorekit.results import (
     by_database,
     result_accuracy,
 )
-from scorekit.tables import table_accuracy
+from scorekit.tables import TableAccuracy, extract_tables, table_accuracy
 from scorekit.validation import SafetyValidation, safety_validation, validation_accuracy
 
 _log = logging.getLogger(__name__)
@@ -48,6 +48,19 @@ class SqlMetric:
 
 def _expected_safe(case: SqlCase) -> bool | None:
     return case.should_pass if case.expected_safe is None else case.expected_safe
+
+
+def _best_tables(case: SqlCase, scoring: SqlScoring) -> TableAccuracy | None:
+    """Return the score beside the tables that are given; if asked for, those of a right query."""
+    if case.expected_tables is not None:
+        return table_accuracy(case.generated, case.expected_tables, dialect=case.dialect)
+    if scoring.metrics is None:
+        return None
+    tables = [extract_tables(query, dialect=case.dialect) for query in references(case.expected)]
+    return max(
+        (table_accuracy(case.generated, names, dialect=case.dialect) for names in tables),
+        key=lambda result: result.score,
+    )
 
 
 def _best_columns(case: SqlCase, _: SqlScoring) -> ColumnAccuracy | None:
@@ -127,11 +140,9 @@ def _known_of_rows(case: SqlCase) -> dict[str, Any]:
 # are written out for type checkers, and a test holds them to this.
 OTHER_METRICS: dict[str, SqlMetric] = {
     "table_accuracy": SqlMetric(
-        needs=lambda case: case.expected_tables is not None,
-        inputs="expected_tables",
-        score=lambda case, _: table_accuracy(
-            case.generated, case.expected_tables or (), dialect=case.dialect
-        ),
+        needs=lambda case: (case.expected_tables, case.expected) != (None, None),
+        inputs="expected_tables or expected",
+        score=_best_tables,
         known=lambda case: {"expected": case.expected_tables or ()},
     ),
     "column_accuracy": SqlMetric(

@@ -23,8 +23,9 @@ if TYPE_CHECKING:
     from scorekit._sql.refute.search import Difference as Difference
     from scorekit._sql.schema.tables import Keys as Keys
     from scorekit._sql.schema.tables import Schema as Schema
-    from scorekit._sql.schema.tables import check_schema as check_schema
+    from scorekit._sql.schema.tables import checked_schema as checked_schema
     from scorekit._sql.schema.tables import frozen_keys as frozen_keys
+    from scorekit._sql.schema.tables import frozen_schema as frozen_schema
     from scorekit._sql.schema.tables import schema_text as schema_text
     from scorekit._sql.text.base_tables import read_tables as read_tables
     from scorekit._sql.text.messages import diagnose as diagnose
@@ -40,7 +41,9 @@ HOMES: Final = {
     "meaning.columns": ("ColumnReader",),
     "refute.engine": ("Engine", "engine_name"),
     "refute.search": ("Difference",),
-    "schema.tables": (*("Keys", "Schema", "check_schema", "frozen_keys", "schema_text"),),
+    "schema.tables": (
+        *("Keys", "Schema", "checked_schema", "frozen_keys", "frozen_schema", "schema_text"),
+    ),
     "text.base_tables": ("read_tables",),
     "text.messages": ("diagnose",),
     "text.names": ("match_names",),

@@ -41,7 +41,6 @@ WHOLE_EFFORT_SECONDS: Final = 5.0
 
 TOO_DEEP: Final = "the queries are nested too deeply"
 
-NO_TABLE: Final = "the schema defines no table"
 
 NOT_COMPARED: Final = (UNORDERED, IGNORED)
 """What a proof rests on that leaves out an ORDER BY."""
@@ -101,8 +100,6 @@ def find_evidence(
     """
     known = read_schema(schema, options.keys, dialect)
     unread = known.unread if known is not None else ()
-    if isinstance(schema, str) and (known is None or not known.given):
-        unread = (*unread, NO_TABLE)
     unread = (*unread, *_left_out(texts, dialect))
     same = _same(options.semantics, options.column_order, options.tolerance)
     question = Question(

@@ -9,7 +9,6 @@ import attrs
 
 from scorekit._sql.audit import holding, refused
 from scorekit._sql.databases.dialects import NO_FUNCTION
-from scorekit._sql.evidence import NO_TABLE
 from scorekit._sql.meaning.columns import (
     Lacking,
     has_tables,
@@ -140,16 +139,11 @@ class Faults:
         return lacks_function(query, self.dialect) if self.only_built_in else None
 
     def is_schema_known(self) -> bool:
-        """Say whether the schema defines tables, as text for a judge may not."""
+        """Say whether there is a schema, and it can be read."""
         try:
             return has_tables(self.schema, self.dialect)
         except (TypeError, InputError):
             return False
-
-    def of_schema(self) -> str | None:
-        """Return what is wrong with a schema of words alone."""
-        is_prose = isinstance(self.schema, str) and not self.is_schema_known()
-        return NO_TABLE if is_prose else None
 
     def _foreign(self, query: str) -> str | None:
         """Return why a query that is SQL is not that of the dialect."""

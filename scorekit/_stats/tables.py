@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scorekit._core.attempts import Attempts, CaseScores
-from scorekit._core.checks import check_same_length
+from scorekit._core.checks import check_items, check_same_length
 from scorekit._core.columns import (
     as_builtins,
     attempts_in,
@@ -87,7 +87,7 @@ class Attempted(NamedTuple):
         """Return a label for each case, from a mapping or from a column with one for each row."""
         if labels is None or is_mapping(labels):
             return labels
-        items = list(as_builtins(_column(name, labels)))
+        items = check_items(name, as_builtins(_column(name, labels)), what="labels")
         codes = check_labels(name, items, self.n_rows)
         found: dict[str, tuple[int, Any]] = {}
         for i, case in enumerate(self.cases.of_row[: self.n_rows].tolist()):
@@ -96,7 +96,8 @@ class Attempted(NamedTuple):
             if first[0] != codes[i]:
                 domain = f"{shown(first[1])}, as in another row of case {shown(case_id)}"
                 refuse(f"{name}[{i}]", domain, items[i])
-        return {case_id: label for case_id, (_, label) in found.items()}
+        are_names = all(isinstance(one, str | int) for one in items)
+        return {case: label if are_names else code for case, (code, label) in found.items()}
 
 
 def read_table(
@@ -137,7 +138,7 @@ def read_table(
             _same_rows("metric", metric, metrics.of_row.size, case_id, cases)
     table = Attempted(cases, versions, metrics, scores, n_rows)
     if attempt is not None:
-        given = list(as_builtins(_column("attempt", attempt)))
+        given = check_items("attempt", as_builtins(_column("attempt", attempt)), what="labels")
         keys = [[one.distinct[i] for i in one.of_row.tolist()] for one in table[:3]]
         check_same_length("attempt", len(given), "case_id", n_rows)
         check_attempts(given * (scores.size // n_rows), *keys)
@@ -147,7 +148,7 @@ def read_table(
 def _column(name: str, values: Any) -> Any:
     """Return a column; say of the name of one, and of a whole table, what is asked for."""
     if isinstance(values, str):
-        refuse(name, f"a column, such as table[{values!r}]", values, TypeError)
+        refuse(name, f"a sequence, such as the column table[{values!r}]", values, TypeError)
     if hasattr(values, "columns"):
         refuse(name, "a column of a table, not the table", values, TypeError)
     return values

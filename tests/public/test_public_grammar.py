@@ -70,7 +70,7 @@ CALLS: dict[str, dict[str, Any]] = {
     "code_score": {"compiled": True, "passed": 1},
     "code_scores_from_columns": {**CODE, "warnings": [0, 1]},
     "column_accuracy": {"generated": "SELECT x FROM t", "expected": ["x"]},
-    "compare_from_columns": {"case_id": ["a", "b"] * 2, "version": ["v", "v", "w", "w"],
+    "compare_from_columns": {"case_id": ["a", "a", "b", "b"], "version": ["v", "w", "v", "w"],
         "score": [1.0, 0.5, 0.25, 1.0], "baseline": "v"},
     "compare_models": {"scores": REPORT},
     "compare_reports": {"baseline": REPORT, "current": REPORT, "metrics": ["pass@1"]},
@@ -213,16 +213,17 @@ def test_ids_are_text_or_integers(name: str, parameter: str) -> None:
     """NumPy's too; the name is that text."""
     value = CALLS[name][parameter]
     several = isinstance(value, list)
-    texts: Any = ["7", "8"] if several else "7"
+    names = ["7", "7", "8", "8"] if several and len(value) == 4 else ["7", "8"]
+    texts: Any = names if several else "7"
     wanted = call(name, CALLS[name] | {parameter: texts})
     for as_integer in (int, np.int64):
-        ids: Any = [as_integer(7), as_integer(8)] if several else as_integer(7)
+        ids: Any = list(map(as_integer, names)) if several else as_integer(7)
         assert same(call(name, CALLS[name] | {parameter: ids}), wanted)
     for odd in (0.5, "", None, True):
         if odd is None and parameter in ("model", "task_id", "case_ids"):
             continue  # no such name at all
         with pytest.raises((TypeError, InputError), match=parameter):
-            call(name, CALLS[name] | {parameter: [odd, odd] if several else odd})
+            call(name, CALLS[name] | {parameter: [odd] * len(names) if several else odd})
 
 
 # Outcomes.
@@ -395,7 +396,7 @@ ONE_TASK = ("best_at_k", "majority_at_k", "rubric_score")  # in CALLS: one task 
 def test_clusters_are_labels(name: str) -> None:
     """One for each observation: text, integers, tuples, a column of any library."""
     first = next(v for v in CALLS[name].values() if isinstance(v, list))
-    labels = ["x", "x", "y", "z"][: len(first)]
+    labels = ["x", "x", "y", "y" if "case_id" in CALLS[name] else "z"][: len(first)]
     wanted = call(name, CALLS[name] | {"clusters": labels})
     numbers, pairs = [ord(one) for one in labels], [(one, 1) for one in labels]
     makers: list[Any] = [np.array, pd.Series, tuple, polars_series, arrow_chunks]

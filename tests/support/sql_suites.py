@@ -16,7 +16,6 @@ FULL = SqlCase(
     safety_valid=True,
     should_pass=True,
     confidence="high",
-    schema="users(id int), orders(uid int)",  # for the judge to read: no evidence rests on it
     question="Which users?",
     generated_rows=((1,), (2,)),
     expected_rows=((2,), (1,)),

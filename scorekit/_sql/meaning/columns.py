@@ -12,9 +12,8 @@ import attrs
 from sqlglot import exp
 from sqlglot.expressions.dml import DML
 
-from scorekit._core.mappings import frozen_mappings
 from scorekit._sql.schema.definitions import find_table
-from scorekit._sql.schema.tables import Schema, SqlSchema, read_schema
+from scorekit._sql.schema.tables import Schema, SqlSchema, frozen_schema, read_schema
 from scorekit._sql.text.base_tables import (
     RECURSIVE_ANYWAY,
     WITH_IN_TABLE,
@@ -161,7 +160,7 @@ class KnownTables:
 
 def known_tables(schema: Schema | None, dialect: str | None) -> KnownTables | None:
     """Return the tables of a schema, remembered; None if it defines none."""
-    frozen = frozen_mappings(schema)
+    frozen = frozen_schema(schema)
     try:
         return _remembered_schema(frozen, dialect)
     except TypeError:  # not what a schema holds, which is said here

@@ -129,7 +129,7 @@ def table_name(table: exp.Expr) -> str:
     return ".".join(part.name for part in parts).casefold()
 
 
-@lru_cache(maxsize=16)
+@lru_cache(maxsize=256)
 def read_definitions(text: str, dialect: str | None) -> Definitions | None:
     """Read what a text says of tables, None if it defines none; never change the result."""
     if not _DEFINES.search(text):

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, TypeAlias, TypeGuard, cast
 
 import attrs
 
 from scorekit._core.checks import check_text
-from scorekit._core.mappings import FrozenMapping, is_mapping
+from scorekit._core.mappings import FrozenMapping, frozen_mappings, is_mapping
 from scorekit._sql.databases.kinds import Column
 from scorekit._sql.schema.definitions import (
     CheckRule,
@@ -25,7 +26,7 @@ from scorekit._sql.schema.definitions import (
 )
 from scorekit.errors import refuse, shown
 
-Schema: TypeAlias = str | Mapping[str, Mapping[str, str]]
+Schema: TypeAlias = str | Sequence[str] | Mapping[str, Mapping[str, str]]
 Key: TypeAlias = str | tuple[str, ...]
 Keys: TypeAlias = Mapping[str, Key | Iterable[tuple[str, ...]]]
 
@@ -97,23 +98,24 @@ def read_schema(
 
     Args:
         schema: A mapping from table to column to type, which constraints of the column may
-            follow, or a text with CREATE TABLE and other statements.
+            follow, also as JSON text; or text with CREATE TABLE and other statements, or a list
+            of such texts.
         keys: A mapping from table to its key: a column, a tuple of columns, or a list of tuples.
         dialect: The dialect of the text, and of types.
         null_keys: Whether primary keys may hold NULL, as in SQLite all but an INTEGER may.
 
     Returns:
-        None where nothing is known: without arguments, or with a text that defines no table.
+        None where nothing is known: without arguments.
 
     Raises:
         InputError: If a table has no columns, a type of a mapping is followed by what is not
-            understood, the text looks like a name or a path, or *keys* names what the schema
-            does not have.
+            understood, the text defines no table, or *keys* names what the schema does not have.
         TypeError: If an argument has the wrong type.
     """
+    schema = checked_schema(schema, dialect)
     found: Definitions | None = None
     if isinstance(schema, str):
-        found = read_definitions(schema_text(schema), dialect)
+        found = read_definitions(schema, dialect)
     elif schema is not None:
         found = _read_mapping(schema, dialect)
     named: dict[str, list[tuple[str, ...]]] = {}
@@ -232,7 +234,8 @@ def _references(found: Definitions, unread: list[str]) -> Iterator[Reference]:
 
 # A mapping.
 
-_TABLES = "text or a mapping from table to column to type"
+_TABLES = "text, a list of texts, or a mapping from table to column to type"
+_TEXT = "text that defines a table: CREATE TABLE statements, or JSON, {table: {column: type}}"
 _ONE = "the tables of one database, table -> column -> type; of several pick one: schema=schemas"
 _BARE = (
     "table -> column -> type without a level between, as {table: one['columns'] for table, one in "
@@ -244,7 +247,6 @@ _TYPE: Final = "a type, followed by constraints of the column only"
 
 
 def _read_mapping(schema: Any, dialect: str | None) -> Definitions:
-    check_schema(schema)
     found = Definitions(dialect)
     for table, columns in schema.items():
         path = f"schema[{table!r}]"
@@ -349,12 +351,47 @@ def frozen_keys(keys: object) -> Any:
     )
 
 
-def check_schema(schema: object) -> None:
-    """Refuse what is no schema by its shape: once at the door, not in each case."""
+def frozen_schema(schema: object) -> Any:
+    """Return a schema as text or as a mapping that hashes; what none is comes back as it is."""
+    if isinstance(schema, list | tuple) and schema and all(isinstance(one, str) for one in schema):
+        schema = ";\n".join(schema)
+    return frozen_mappings(_from_json(schema) if isinstance(schema, str) else schema)
+
+
+def _from_json(text: str) -> object:
+    """Return the mapping that a text holds as JSON; text of another kind comes back as it is."""
+    if not text.lstrip().startswith("{"):
+        return text
+    try:
+        return json.loads(text, object_pairs_hook=_unlike)
+    except (json.JSONDecodeError, RecursionError):
+        return text
+
+
+def _unlike(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    """Return an object of JSON, of whose names none comes twice."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        names = [name for name, _ in pairs]
+        refuse("schema", "JSON in which no name comes twice", max(names, key=names.count))
+    return found
+
+
+def checked_schema(schema: object, dialect: str | None) -> Any:
+    """Return what `frozen_schema` does, None for none; refuse what defines no table."""
+    schema = frozen_schema(schema)
     if isinstance(schema, str):
         if _NAME_OR_PATH.fullmatch(schema):
             refuse("schema", "the text of a schema, not a name or a path", schema)
-        return
+        if read_definitions(schema, dialect) is None:
+            refuse("schema", _TEXT, schema)
+    elif schema is not None:
+        _check_mapping(schema)
+    return schema
+
+
+def _check_mapping(schema: object) -> None:
+    """Refuse what is no schema by its shape: once at the door, not in each case."""
     if not is_mapping(schema):
         refuse("schema", _TABLES, schema, TypeError)
     for table, columns in schema.items():
@@ -375,8 +412,7 @@ _NAME_OR_PATH = re.compile(r"(?i)\s*(?:\w+|\S+\.(?:sql|ddl|json|txt|csv|ya?ml|md
 
 
 def schema_text(schema: Any) -> str:
-    """Return a schema as a judge is shown it: one table a line; refuse what is none."""
-    check_schema(schema)
+    """Return a checked schema as a judge is shown it: as it is written, or one table a line."""
     if isinstance(schema, str):
         return schema
     return "\n".join(
