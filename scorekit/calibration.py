@@ -714,6 +714,9 @@ CHANCES = 1000
 MANY_VALUES = 2000
 """Different confidences above which they are drawn to three decimals, for time."""
 
+NORMAL_VARIANCE = 100.0
+"""Variance of the right answers in a bin from which on their number is drawn as a normal one."""
+
 
 def _by_chance(
     f: Floats, y: Floats, by_width: _Binned, by_mass: _Binned, groups: Integers | None
@@ -759,10 +762,21 @@ class _Binned(NamedTuple):
 
     def drawn(self, f: Floats, rng: np.random.Generator) -> Floats:
         """Return by how much right answers exceed what was stated, in each sample and bin."""
+        variances = np.bincount(self.codes, weights=f * (1.0 - f))
+        off = rng.standard_normal((CHANCES, variances.size)) * np.sqrt(variances)
+        few = np.flatnonzero(variances < NORMAL_VARIANCE)
+        if few.size:
+            own = np.flatnonzero(variances[self.codes] < NORMAL_VARIANCE)
+            off[:, few] = self._counted(f[own], np.searchsorted(few, self.codes[own]), rng)
+        return np.asarray(off, np.float64)
+
+    @staticmethod
+    def _counted(f: Floats, codes: Integers, rng: np.random.Generator) -> Floats:
+        """Return the same for small bins, whose right answers are counted."""
         values, places = np.unique(f, return_inverse=True)
         if values.size > MANY_VALUES:
             values, places = np.unique(np.round(f, 3), return_inverse=True)
-        counts = np.bincount(self.codes * values.size + places)
+        counts = np.bincount(codes * values.size + places)
         held = np.flatnonzero(counts)
         counts, stated = counts[held], values[held % values.size]
         off = rng.binomial(counts, stated, (CHANCES, held.size)) - counts * stated

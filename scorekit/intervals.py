@@ -103,6 +103,10 @@ class Interval(Record):
         """Iterate over both ends: ``low, high = interval``."""
         return iter((self.low, self.high))
 
+    def __getitem__(self, i: int) -> float:
+        """Return the lower end for 0, the upper one for 1."""
+        return (self.low, self.high)[i]
+
     def _line(self) -> str:
         note = "" if self.note is None else f" ({self.note})"
         return spanned(self.low, self.high) + note

@@ -56,7 +56,9 @@ WORDS: Final[Mapping[str, str]] = {
     "version system variant": "version model",
     "llm model model_id model_name": "model version",
     "candidate new after treatment challenger other experiment": "current",
-    "old before control base reference_run main": "baseline",
+    "old before control base reference_run reference main": "baseline",
+    "a": "baseline",
+    "b": "current",
     "group groups cluster groupby families": "clusters by families",
     # how many
     "n num_samples n_attempts total trials n_total num_trials count nobs": "n_samples n_trials "
@@ -65,11 +67,12 @@ WORDS: Final[Mapping[str, str]] = {
     "n_runs runs_per_task samples_per_task samples attempts_per_task": "attempts n_samples cases",
     "sample_size n_cases n_items": "n_tasks",
     "ks at": "k",
+    "k": "n_successes",
     "b n10 broken losses": "n_pass_to_fail",
     "c n01 fixed wins": "n_fail_to_pass",
     # passed and failed
-    "success succeeded solved resolved ok score result passed": "passed outcomes pass_rate "
-    "safety_valid score",
+    "success succeeded solved resolved ok score result passed outcome": "passed outcomes "
+    "pass_rate safety_valid score",
     "total n_tests tests": "failed",
     "errors n_failed failures": "failed errors",
     "lint lint_warnings clippy n_warnings": "warnings clippy",
@@ -82,6 +85,8 @@ WORDS: Final[Mapping[str, str]] = {
     "latency": "latency_seconds duration_seconds",
     "timeout max_time": "timeout_seconds",
     "budget budget_usd max_cost cost_limit": "max_cost_usd",
+    "input": "input_tokens input_usd_per_million question",
+    "output": "output_tokens output_usd_per_million",
     "prompt_tokens tokens_in n_input_tokens": "input_tokens",
     "completion_tokens tokens_out n_output_tokens": "output_tokens",
     "cached_tokens cache_tokens cache_read_input_tokens cached_input_tokens": "cache_read_tokens",
@@ -133,6 +138,9 @@ ELSEWHERE: Final[Mapping[tuple[str, str], str]] = {
     ("ClaudeJudge", "cache"): "CachedJudge(judge, directory)",
     ("ClaudeJudge", "cache_dir"): "CachedJudge(judge, directory)",
     ("ClaudeJudge", "temperature"): "none: the model takes effort",
+    ("compare_reports", "seed"): "none: nothing is drawn at random",
+    ("compare_reports", "n_bootstrap"): "none: nothing is drawn at random",
+    ("compare_reports", "n_resamples"): "none: nothing is drawn at random",
     ("compare_reports", "alternative"): "none: verdicts look both ways, has_regressions down",
     ("compare_reports", "test"): "none: see paired_difference and mcnemar_test",
     ("compare_reports", "method"): "none: see paired_difference and mcnemar_test",
@@ -167,6 +175,7 @@ ATTRIBUTES: Final[Mapping[str, str]] = {
     "passed ok success is_ok regressed": "has_regressions score",
     "ranking rank order": "ranks",
     "winner top": "best",
+    "is_significant significant": "verdict has_regressions",
     "errors failed failing": "failures error n_failed",
     "message explanation why_not": "reason reasoning why",
     "is_equivalent equal": "equivalent",
@@ -203,6 +212,19 @@ _UNLIKE: Final = frozenset(
     ("passed", "ok", "success", "is_ok", "to_frame", "to_dataframe", "to_df", "to_pandas", "df")
 )
 
+ON_OTHERS: Final[Mapping[tuple[str, str], str]] = {
+    ("ClaudeJudge", "estimate_cost"): "report.judge_cost(judge)",
+    ("CachedJudge", "estimate_cost"): "report.judge_cost(judge)",
+}
+"""What is asked of another object, by the class and the attribute that it does not have."""
+
+PARTS: Final[Mapping[str, tuple[str, str, str]]] = {
+    "suite": ("verdicts", "SuiteVerdict", "suite"),
+    "interval": ("intervals", "Interval", "interval"),
+    "models": ("reports", "ModelStatistics", "models[0]"),
+}
+"""Attributes that have what is looked for on the result: module, class, and how to get there."""
+
 PLOTS: Final[Mapping[str, str]] = {
     "Comparison": "plot_comparison",
     "CrossTier": "plot_cost_quality",
@@ -221,6 +243,11 @@ OF_TABLES: Final[Mapping[str, str]] = {
 }
 """What to call instead where a data frame is given."""
 
+BY_PLACE: Final[Mapping[str, str]] = {
+    "required_tasks": "effect=..., pilot=(baseline, current)",
+}
+"""The arguments to name where values are given by their place, if not those that must be."""
+
 NAMES: Final[Mapping[str, str]] = {
     "compare compare_runs compare_results compare_scores ab_test": "compare_reports",
     "compare_dataframes compare_df compare_frame compare_table": "compare_from_columns",
@@ -230,7 +257,7 @@ NAMES: Final[Mapping[str, str]] = {
     "load_report load read_report": "CodeReport",
     "load_json from_json": "CodeReport",
     "exact_match execution_accuracy": "query_correctness result_accuracy",
-    "sample_size power power_analysis": "required_tasks",
+    "sample_size required_sample_size power power_analysis": "required_tasks",
     "mde": "minimum_detectable_effect",
     "bootstrap bootstrap_ci confidence_interval ci wilson": "mean_interval proportion_interval",
     "mcnemar": "mcnemar_test",
@@ -264,14 +291,18 @@ def _plain(name: str) -> str:
     return name.replace("_", "").lower()
 
 
+def _by_word(name: str, known: Iterable[str], words: str) -> str | None:
+    """Return the name that *name* stands for by a table, None if it has none."""
+    return next((one for one in _spread(words).get(_plain(name), ()) if one in known), None)
+
+
 def near(name: str, known: Iterable[str], words: str) -> tuple[str, ...]:
     """Return the names among *known* that *name* may stand for: by a table, or by spelling."""
     from difflib import SequenceMatcher
 
     names = dict.fromkeys(known)
-    meant = [one for one in _spread(words).get(_plain(name), ()) if one in names]
-    if meant:
-        return (meant[0],)
+    if (meant := _by_word(name, names, words)) is not None:
+        return (meant,)
     matcher = SequenceMatcher(b=name.lower())
     alike: dict[str, float] = {}
     for one in names:
@@ -376,7 +407,7 @@ def _message(
     names = dict.fromkeys([*required, *list(parameters)[: len(args)]])
     keywords = [f"{one}=..." for one in names if parameters[one] not in by_place]
     call = ", ".join(["..."] * len(by_place) + keywords)
-    return f"{name}() takes arguments by name: {name}({call})"
+    return f"{name}() takes arguments by name: {name}({BY_PLACE.get(name, call)})"
 
 
 def _is_frame(value: object) -> bool:
@@ -440,14 +471,32 @@ def _attribute(cls: type[Any], name: str) -> str:
     said = f"{cls.__name__!r} object has no attribute {name!r}"
     if name.startswith("_") or name in dir(cls):  # a protocol; or a slot that is not filled yet
         return said
+    if (cls.__name__, name) in ON_OTHERS:
+        return f"{said} (here {ON_OTHERS[cls.__name__, name]})"
     if "plot" in name and cls.__name__ in PLOTS:
         return f"{said} (here scorekit.{PLOTS[cls.__name__]}(result))"
     public = [one for one in dir(cls) if not one.startswith("_")]
+    if (inside := _inside(name, public)) is not None:
+        return f"{said} (here {inside})"
     found = near(name, public, "ATTRIBUTES")
     if not found:
         return said
     use = CALLS.get(found[0], "") if name in _UNLIKE else ""
     return f"{said} (here {' or '.join(found)}{use})"
+
+
+def _inside(name: str, public: Sequence[str]) -> str | None:
+    """Return what stands for an attribute on a part of the result, if nothing does on it."""
+    if _by_word(name, public, "ATTRIBUTES") is not None:
+        return None
+    for part, (module, kind, path) in PARTS.items():
+        cls = getattr(sys.modules.get(f"scorekit.{module}"), kind, None)
+        if part in public and cls is not None:
+            known = [one for one in dir(cls) if not one.startswith("_")]
+            meant = name if name in known else _by_word(name, known, "ATTRIBUTES")
+            if meant is not None:
+                return f"{path}.{meant}"
+    return None
 
 
 def missing_name(name: str, public: Iterable[str], module: str = "scorekit") -> str:

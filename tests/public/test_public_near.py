@@ -96,6 +96,11 @@ def test_the_words_are_of_use() -> None:
         pass_at_k() got an unexpected keyword argument 'n' (here n_samples), 'c' (here n_correct)
     pass_at_k(10, 3, 1) -> TypeError:
         pass_at_k() takes arguments by name: pass_at_k(n_samples=..., n_correct=..., k=...)
+    required_tasks({}, {}, effect=0.1) -> TypeError:
+        required_tasks() takes arguments by name: required_tasks(effect=...,
+        pilot=(baseline, current))
+    ClaudeJudge().estimate_cost -> AttributeError:
+        'ClaudeJudge' object has no attribute 'estimate_cost' (here report.judge_cost(judge))
     sql_equivalence("", "", "") -> TypeError:
         sql_equivalence() takes arguments by name: sql_equivalence(..., ..., schema=...)
     query_correctness(sql="", gold="") -> TypeError:
@@ -121,6 +126,10 @@ def test_the_words_are_of_use() -> None:
     compare_reports({1: 1}, {1: 1}).passed -> AttributeError:
         'Comparison' object has no attribute 'passed' (here has_regressions;
         passed is not has_regressions)
+    compare_reports({1: 1}, {1: 1}).p_value -> AttributeError:
+        'Comparison' object has no attribute 'p_value' (here suite.p_value)
+    compare_reports({1: 1}, {1: 1}).suite.ci_low -> AttributeError:
+        'SuiteVerdict' object has no attribute 'ci_low' (here interval.low)
     compare_reports({1: 1}, {1: 1}).plot -> AttributeError:
         'Comparison' object has no attribute 'plot' (here scorekit.plot_comparison(result))
     compare_reports({1: 1}, {1: 1}).to_dataframe -> AttributeError:
@@ -192,4 +201,5 @@ def test_low_and_high_of_an_interval() -> None:
     interval = scorekit.proportion_interval(3, 4)
     low, high = interval
     assert (low, high) == (interval.low, interval.high) == tuple(interval)
+    assert (interval[0], interval[1], interval[-1]) == (low, high, high)
     assert attrs.evolve(interval, high=1.0).high == 1.0
