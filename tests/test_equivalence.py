@@ -515,7 +515,7 @@ LATEST = """
     [
         "SELECT id, (SELECT o.total FROM o WHERE o.cid = c.id ORDER BY o.day DESC{} LIMIT 1) FROM c",
         "SELECT id FROM c WHERE (SELECT o.total FROM o WHERE o.cid = c.id ORDER BY o.day{} LIMIT 1) > 5",
-        "SELECT id FROM c WHERE id IN (SELECT o.cid FROM o ORDER BY o.day{} LIMIT 3)",
+        "SELECT id FROM c WHERE id = (SELECT o.cid FROM o ORDER BY o.day{} LIMIT 1)",
         "SELECT x.total FROM (SELECT o.id, o.total FROM o ORDER BY o.day{} LIMIT 3) x JOIN c ON c.id = x.id",
         "SELECT id FROM c WHERE id IN (SELECT p.cid FROM o p WHERE p.total = (SELECT o.total FROM o WHERE o.cid = p.cid ORDER BY o.day{} LIMIT 1))",
     ],

@@ -54,6 +54,11 @@ class Engine:
             return kind
         return kind.replace("real", "float").replace("timestamp", "datetime")
 
+    def drop(self) -> None:
+        """Drop the tables."""
+        for name in self.columns:
+            self.run(f"DROP TABLE {self._quoted(name)}")
+
     def make(self, tables: Mapping[str, Sequence[Mapping[str, str]]]) -> None:
         """Let the tables hold these rows, cells as literals; what is left out is NULL."""
         for name in self.columns:

@@ -70,6 +70,11 @@ def pairs(
     while True:
         key = rng.choice([*texts])
         columns = json.loads(key)
+        if engine.dialect == "postgres":  # where names without quotes have no capital letters
+            columns = {
+                table.lower(): {name.lower(): kind for name, kind in kinds.items()}
+                for table, kinds in columns.items()
+            }
         engine = Engine(engine.dialect, engine.run, columns)
         right = [text for text in texts[key] if runs(engine, text)]
         for _ in range(20 * len(right)):
@@ -77,6 +82,7 @@ def pairs(
             yield rng.choice((broken, broken, altered))(text, rng), text, columns
         for text in right:
             yield text, f"{text} LIMIT 1", columns
+        engine.drop()
 
 
 def random_pairs(dialect: str, rng: random.Random) -> Iterator[tuple[str, str, Any]]:
