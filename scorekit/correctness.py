@@ -34,7 +34,7 @@ from scorekit._judge.waiting import (
 from scorekit._sheet.model import Sheet, line_of
 from scorekit._sheet.values import counted
 from scorekit._sql.door import (
-    Engine,
+    AnyEngine,
     Faults,
     Schema,
     check_dialect,
@@ -228,7 +228,7 @@ class CorrectnessQuestion:
     """What evidence says of the accepted queries in turn, up to the first that is proved."""
     options: SqlOptions = attrs.field(factory=SqlOptions)
     """When two results are the same; each is given, but for keys."""
-    engine: Engine | None = None
+    engine: AnyEngine | None = None
     """What runs the queries for evidence; None for SQLite."""
     decided: QueryCorrectness | None = None
     """A result that only lacks the clauses in which the query is wrong."""
@@ -246,7 +246,7 @@ class CorrectnessQuestion:
         evidence: Evidence,
         timeout_seconds: float,
         options: SqlOptions | None,
-        engine: Engine | None,
+        engine: AnyEngine | None,
         **fields: Unpack[OptionFields],
     ) -> CorrectnessQuestion:
         """Take the arguments of `query_correctness`."""
@@ -617,7 +617,7 @@ async def aquery_correctness(  # noqa: D417 - as its twin
     evidence: Evidence = "auto",
     timeout_seconds: float = 30.0,
     options: SqlOptions | None = None,
-    engine: Engine | None = None,
+    engine: AnyEngine | None = None,
     **fields: Unpack[OptionFields],
 ) -> QueryCorrectness:
     """
@@ -680,7 +680,7 @@ def query_correctness(
     evidence: Evidence = "auto",
     timeout_seconds: float = 30.0,
     options: SqlOptions | None = None,
-    engine: Engine | None = None,
+    engine: AnyEngine | None = None,
     **fields: Unpack[OptionFields],
 ) -> QueryCorrectness:
     """

@@ -11,8 +11,15 @@ from scorekit._core.checks import check_count, check_number, check_text
 from scorekit._core.rows import ResultRow, Rows
 from scorekit._core.text import ORDINALS
 from scorekit._sheet.model import Fields, Part, Sheet, Table
-from scorekit._sql.door import Difference, Engine, Schema, check_dialect, find_evidence
-from scorekit.errors import InputError, one_line, refuse
+from scorekit._sql.door import (
+    AnyEngine,
+    Difference,
+    Schema,
+    check_dialect,
+    find_evidence,
+    is_installed,
+)
+from scorekit.errors import InputError, MissingExtraError, one_line, refuse
 from scorekit.records import Record, listing
 from scorekit.results import OptionFields, Rule, SqlOptions, result_accuracy, takes_options
 
@@ -145,7 +152,7 @@ class SqlEquivalence(Record):
     """The query that is proved to allow all results of the other one, and more where rows tie at a
     LIMIT; None otherwise."""
     engine: str | None = None
-    """The caller's engine that ran the queries, by name; None where SQLite did, or nobody."""
+    """The engine that ran the queries, by name; None where SQLite did, or nobody."""
     raises: Literal["a", "b"] | None = None
     """The query that *engine* does not run, while it runs the other one."""
     timed_out: bool = False
@@ -185,7 +192,7 @@ def sql_equivalence(
     n_databases: int = 40,
     seed: int = 0,
     options: SqlOptions | None = None,
-    engine: Engine | None = None,
+    engine: AnyEngine | None = None,
     timeout_seconds: float = 5.0,
     **fields: Unpack[OptionFields],
 ) -> SqlEquivalence:
@@ -212,7 +219,9 @@ def sql_equivalence(
             refutes nothing.
         engine: Runs the queries instead of SQLite: ``engine(statements, query)`` makes an empty
             database, runs the statements in it, which are in *dialect*, and returns the rows of
-            the query. Its time limit is the caller's.
+            the query. Its time limit is the caller's. ``"duckdb"`` is one that stands ready, with
+            the package of that name: it runs what is undecided without it, where its table says
+            that DuckDB means the same.
         timeout_seconds: CPU time of this thread after which the search is ended (``> 0``). It is
             the last guard: the search is limited by steps, in proportion to this for less than 5
             seconds, so that it hardly ever decides.
@@ -228,6 +237,7 @@ def sql_equivalence(
             tables has no columns, a constraint after a type is not understood, or *keys* names a
             table or column that *schema* lacks.
         TypeError: If an argument has the wrong type.
+        MissingExtraError: If *engine* is ``"duckdb"`` and the package is not installed.
 
     Examples:
         >>> schema = {"users": {"id": "int primary key", "age": "int"}}
@@ -326,10 +336,16 @@ def _alike_by(rule: Rule) -> Callable[[Rows, Rows], bool] | None:
     return None if rule == "scorekit" else is_alike
 
 
-def check_engine(engine: Engine | None) -> Engine | None:
+def check_engine(engine: AnyEngine | None) -> AnyEngine | None:
     """Return an engine, if it is one."""
-    if engine is not None and not callable(engine):
-        refuse("engine", "a function of statements and a query", engine, TypeError)
+    what = "a function of statements and a query, or 'duckdb'"
+    if isinstance(engine, str):
+        if engine != "duckdb":
+            refuse("engine", what, engine)
+        if not is_installed():
+            raise MissingExtraError("duckdb", "duckdb")
+    elif engine is not None and not callable(engine):
+        refuse("engine", what, engine, TypeError)
     return engine
 
 

@@ -22,7 +22,7 @@ from scorekit._core.progress import check_progress, reporting
 from scorekit._core.text import key_of
 from scorekit._judge.ledger import Ledger, ledger
 from scorekit._judge.waiting import check_timeout, off_loop, run_to_end
-from scorekit._sql.door import Engine, engine_name, parsed_once, schema_text
+from scorekit._sql.door import AnyEngine, engine_name, parsed_once, schema_text
 from scorekit.cases import (
     METRICS,
     SqlCase,
@@ -51,7 +51,7 @@ def _prepare_single(
     evidence: Evidence,
     timeout_seconds: float,
     options: SqlOptions | None,
-    engine: Engine | None,
+    engine: AnyEngine | None,
     **fields: Unpack[OptionFields],
 ) -> tuple[_Item, CaseRun]:
     """Return what is to be found out about a case of no suite."""
@@ -70,7 +70,7 @@ async def ascore_sql_case(  # noqa: D417 - as its twin
     evidence: Evidence = "auto",
     timeout_seconds: float = 30.0,
     options: SqlOptions | None = None,
-    engine: Engine | None = None,
+    engine: AnyEngine | None = None,
     **fields: Unpack[OptionFields],
 ) -> SqlCaseScore:
     """
@@ -117,7 +117,7 @@ def score_sql_case(
     evidence: Evidence = "auto",
     timeout_seconds: float = 30.0,
     options: SqlOptions | None = None,
-    engine: Engine | None = None,
+    engine: AnyEngine | None = None,
     **fields: Unpack[OptionFields],
 ) -> SqlCaseScore:
     """
@@ -176,7 +176,7 @@ def _scoring(
     metrics: Iterable[str] | None,
     evidence: Evidence,
     *,
-    engine: Engine | None,
+    engine: AnyEngine | None,
     cases: Iterable[SqlCase] = (),
     confidence_level: float = 0.95,
 ) -> SqlScoring:
@@ -204,7 +204,7 @@ class _Item:
     attempt: int = 0
     earlier: SqlCaseScore | None = None
     model: str | None = None
-    engine: Engine | None = None
+    engine: AnyEngine | None = None
 
     @classmethod
     def of(cls, case: SqlCase, scoring: SqlScoring, **known: Any) -> _Item:
@@ -356,7 +356,7 @@ class _Suite:
         resume: SqlReport | None,
         model: str | int | None,
         options: SqlOptions | None,
-        engine: Engine | None,
+        engine: AnyEngine | None,
         **fields: Unpack[OptionFields],
     ) -> _Suite:
         """Take the arguments of `score_sql_cases`."""
@@ -432,7 +432,7 @@ async def ascore_sql_cases(  # noqa: D417 - as its twin
     resume: SqlReport | None = None,
     model: str | int | None = None,
     options: SqlOptions | None = None,
-    engine: Engine | None = None,
+    engine: AnyEngine | None = None,
     **fields: Unpack[OptionFields],
 ) -> SqlReport:
     """
@@ -492,7 +492,7 @@ def score_sql_cases(
     resume: SqlReport | None = None,
     model: str | int | None = None,
     options: SqlOptions | None = None,
-    engine: Engine | None = None,
+    engine: AnyEngine | None = None,
     **fields: Unpack[OptionFields],
 ) -> SqlReport:
     """

@@ -72,7 +72,7 @@ from scorekit._sql.prove.normal import Arm, As, FullJoin, LeftJoins, Sorted
 from scorekit._sql.prove.rewriting import Rewriting
 from scorekit._sql.prove.rule import Rule, View
 from scorekit._sql.prove.rules.joins import flat_joins
-from scorekit._sql.prove.rules.order import RULES
+from scorekit._sql.prove.rules.order import RULES, USUAL
 from scorekit._sql.prove.scope import Scope, Steps, UnsupportedError
 from scorekit._sql.prove.search import normal_form
 from scorekit._sql.schema.tables import SqlSchema, read_schema
@@ -285,7 +285,7 @@ def sites(rule: Rule, *, quick: bool = False) -> list[Site]:
             continue
         done |= {sample} - {""}
         for i, one in enumerate((query, *(mutated(query, rng) for _ in range(n_mutants)))):
-            for rules in (RULES, (flat_joins, rule)):
+            for rules in (USUAL if rule in USUAL else RULES, (flat_joins, rule)):
                 with contextlib.suppress(UnsupportedError):
                     scope = Scope(schema, dialect)
                     _rewrite(one, rule, rules, scope, found, "" if i else sample)
@@ -628,11 +628,16 @@ def contradicted(one: Fired, rng: random.Random) -> Database | None:
 def faults_of(
     rule: Rule,
     where: Sequence[Site],
-    rules: Sequence[Rule] = RULES,
+    rules: Sequence[Rule] = (),
     known: frozenset[object] = frozenset(),
 ) -> Iterator[str]:
-    """Yield what is wrong with one of several rules, but for what is *known* to be right."""
+    """
+    Yield what is wrong with one of several rules, but for what is *known* to be right.
+
+    A rule that is tried behind the usual ones stands among all *rules*, others among the usual.
+    """
     found = fired(rule, where)
+    rules = rules or (USUAL if rule in USUAL else RULES)
     on = {(one.text, one.dialect) for one in found}
     for sample, wanted in samples(rule.name).items():
         _, dialects = in_dialects(sample)

@@ -29,6 +29,7 @@ from scorekit._sql.meaning.tree import Node
 from scorekit._sql.prove import search as searching
 from scorekit._sql.prove.rewriting import Rewriting
 from scorekit._sql.prove.rule import Rule, View
+from scorekit._sql.prove.rules import order
 from scorekit._sql.prove.rules.order import RULES
 from scorekit._sql.prove.search import Proof, search
 from scorekit._sql.refute.expressions import UnfaithfulError
@@ -41,15 +42,17 @@ PROVE: Final = Path(__file__).parents[2] / "scorekit" / "_sql" / "prove"
 
 def is_proved(pair: Pair, without: Collection[str] = (), seen: set[str] | None = None) -> bool:
     """Say whether the rules but some prove a pair; the names of those that fire are *seen*."""
-    rules = [rule for rule in RULES if rule.name not in without]
-    if seen is not None:
-        rules = [watched(rule, seen) for rule in rules]
+    kept: dict[str, list[Rule]] = {}
+    for name in ("USUAL", "FURTHER", "LAST", "RULES"):
+        rules = [rule for rule in getattr(order, name) if rule.name not in without]
+        kept[name] = [watched(rule, seen) for rule in rules] if seen is not None else rules
     try:
         queries = read_pair((pair.first, pair.second), pair.dialect)
         known = read_schema(pair.schema, pair.keys, pair.dialect)
     except (UnfaithfulError, InputError):
         return False
-    with patch.object(searching, "Rewriting", partial(Rewriting, rules=rules)):
+    usual = patch.object(searching, "Rewriting", partial(Rewriting, rules=kept.pop("USUAL")))
+    with usual, patch.multiple(searching, **kept):
         found = search(queries.first, queries.second, Question(known, pair.dialect))
     return isinstance(found, Proof)
 

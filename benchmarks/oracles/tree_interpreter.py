@@ -560,7 +560,7 @@ class Interpreter:
         flags = re.DOTALL | (re.IGNORECASE | re.ASCII if loose else 0)
         return re.fullmatch(regex, str(value), flags) is not None
 
-    def _function(  # noqa: PLR0911 - one per kind
+    def _function(  # noqa: C901, PLR0911 - one per kind
         self, node: Function, values: tuple[Value, ...]
     ) -> Value:
         if node.name == "coalesce":
@@ -579,6 +579,12 @@ class Interpreter:
             return next(value for value in values if self._comparable(value) == best)
         if node.name == "nullif":
             return None if self._compared("=", *values) else values[0]
+        if node.name == "concat":
+            return "".join(str(value) for value in values if value is not None)
+        if node.name == "anonymous" and node.form == "this=date":
+            return _days_later(*values)
+        if node.name == "extract" and node.form.casefold() == "this=quarter":
+            return None if values[0] is None else (_moment(values[0]).month + 2) // 3
         if node.name == "extract":
             part = getattr(_moment(values[0]), node.form.removeprefix("this=").lower(), None)
             return None if values[0] is None else part
@@ -619,6 +625,17 @@ def _written(value: Value, written: str) -> Value:
         return _moment(value).strftime(written)
     except MeaninglessError:
         return None
+
+
+def _days_later(value: Value, *steps: Value) -> Value:
+    """Return a day some days from another, as SQLite computes it."""
+    moment = _moment(value)
+    for step in steps:
+        found = re.fullmatch(r"([+-]?\d+) days?", step)
+        if found is None:
+            raise MeaninglessError(f"a step of {step}")
+        moment += dt.timedelta(int(found[1]))
+    return str(moment.date())
 
 
 _FUNCTIONS: Final[dict[str, Callable[..., Value]]] = {

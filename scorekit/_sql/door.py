@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from scorekit._sql.faults import Faults as Faults
     from scorekit._sql.faults import lacks_only_function as lacks_only_function
     from scorekit._sql.meaning.columns import ColumnReader as ColumnReader
-    from scorekit._sql.refute.engine import Engine as Engine
+    from scorekit._sql.refute.duck import is_installed as is_installed
+    from scorekit._sql.refute.engine import AnyEngine as AnyEngine
     from scorekit._sql.refute.engine import engine_name as engine_name
     from scorekit._sql.refute.search import Difference as Difference
     from scorekit._sql.schema.tables import Keys as Keys
@@ -39,7 +40,8 @@ HOMES: Final = {
     "evidence": ("NOT_COMPARED", "find_evidence"),
     "faults": ("Faults", "lacks_only_function"),
     "meaning.columns": ("ColumnReader",),
-    "refute.engine": ("Engine", "engine_name"),
+    "refute.duck": ("is_installed",),
+    "refute.engine": ("AnyEngine", "engine_name"),
     "refute.search": ("Difference",),
     "schema.tables": (
         *("Keys", "Schema", "checked_schema", "frozen_keys", "frozen_schema", "schema_text"),

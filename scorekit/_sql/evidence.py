@@ -16,7 +16,8 @@ from scorekit._sql.meaning.operands import drops_texts
 from scorekit._sql.meaning.question import Question, Same
 from scorekit._sql.prove.clauses import differing
 from scorekit._sql.prove.search import IGNORED, UNORDERED, Proof, Unproved, Within, search
-from scorekit._sql.refute.engine import Engine, Raised, engine_name, refute_by
+from scorekit._sql.refute.duck import DUCKDB, refute_in_duckdb, why_not
+from scorekit._sql.refute.engine import AnyEngine, Engine, Raised, engine_name, refute_by
 from scorekit._sql.refute.expressions import UnfaithfulError
 from scorekit._sql.refute.reading import Pair, Texts, fold_names, read_pair, read_texts
 from scorekit._sql.refute.search import Difference, NoDifference, refute
@@ -38,6 +39,8 @@ PROOF_SHARE: Final = 0.6
 
 WHOLE_EFFORT_SECONDS: Final = 5.0
 """The time limit from which on no step fewer is taken."""
+
+WOULD_HELP: Final = 'engine="duckdb" may run them'
 
 TOO_DEEP: Final = "the queries are nested too deeply"
 
@@ -72,7 +75,7 @@ def find_evidence(
     dialect: str | None,
     options: Any,
     is_alike: Same | None,
-    engine: Engine | None,
+    engine: AnyEngine | None,
     n_databases: int,
     seed: int,
     seconds: float,
@@ -86,7 +89,7 @@ def find_evidence(
         dialect: The dialect of both.
         options: `SqlOptions` of which each is given, but for keys.
         is_alike: Whether two results that differ are the same all the same, by another rule.
-        engine: Runs the queries instead of SQLite.
+        engine: Runs the queries instead of SQLite; DuckDB behind it.
         n_databases: Databases that are tried.
         seed: What their rows depend on.
         seconds: The CPU time after which the search is ended.
@@ -115,7 +118,8 @@ def find_evidence(
         effort=min(1.0, seconds / WHOLE_EFFORT_SECONDS),
     )
     schema_read_again = partial(read_schema, schema, options.keys)
-    looked_for = _Search(texts, question, engine, options, seconds, schema_read_again)
+    own, ready = (None, True) if isinstance(engine, str) else (engine, False)
+    looked_for = _Search(texts, question, own, ready, options, seconds, schema_read_again)
     with limited(seconds):
         return looked_for.result(unread)
 
@@ -127,6 +131,8 @@ class _Search:
     texts: tuple[str, str]
     question: Question
     engine: Engine | None
+    ready: bool
+    """Whether DuckDB runs what is undecided otherwise."""
     given: Any
     seconds: float
     read_again: Callable[..., SqlSchema | None]
@@ -138,7 +144,7 @@ class _Search:
         """Return what is found."""
         known, named = self.question.schema, self.question.dialect
         try:
-            read, refused = _texts(self.texts, known, named, self.engine)
+            read, refused = _texts(self.texts, known, named, lenient=self.has_engine)
         except UnfaithfulError as error:
             return Evidence(verdict="unknown", reason=one_line(str(error)))
         except RecursionError:
@@ -159,18 +165,46 @@ class _Search:
             is_cased = self.question.semantics == "set" and _is_cased(pair, known, named)
             cased = (CASED,) if is_cased else ()
             return attrs.evolve(_agreed(proof, unread, cased), engine=engine_name(self.engine))
-        found = ran or self.within(1.0, lambda: refute(read.pairs(), self.question)) or self.late
-        return self.unproved(found, proof, read, unread)
+        if ran is not None:
+            return self.unproved(ran, engine_name(self.engine), proof, read, unread)
+        return self.unproved(*self.tried(read, refused), proof, read, unread)
+
+    @property
+    def has_engine(self) -> bool:
+        """Whether an engine may have what no table knows."""
+        return self.engine is not None or (self.ready and self.question.dialect == DUCKDB)
+
+    def tried(self, read: Texts, refused: str) -> tuple[Difference | NoDifference, str | None]:
+        """
+        Return how SQLite, or else DuckDB, tells the queries apart, and the name of the latter.
+
+        Where DuckDB is not asked and may run what SQLite does not, the reason says so.
+        """
+        found: Difference | NoDifference = NoDifference(refused)
+        if not refused:
+            found = self.within(1.0, lambda: refute(read.pairs(), self.question)) or self.late
+        if isinstance(found, Difference):
+            return found, None
+        if self.ready:
+            work = partial(refute_in_duckdb, read.neutral, self.question)
+            ran = self.within(1.0, work) or self.late
+            helps = isinstance(ran, Difference) or (ran.n_compared and not found.n_compared)
+            return (ran, DUCKDB) if helps else (found, None)
+        may_run = not found.n_compared and self.question.dialect and not self.is_late
+        if may_run and not why_not(read.neutral[:2], self.question.dialect):
+            found = found._replace(reason=f"{found.reason}; {WOULD_HELP}")
+        return found, None
 
     def unproved(
         self,
         found: Difference | NoDifference | Raised,
+        by: str | None,
         proof: Unproved,
         read: Texts,
         unread: tuple[str, ...],
     ) -> Evidence:
         """Return what is found where there is no proof."""
-        by, rule = engine_name(self.engine), self.given.rule
+        rule = self.given.rule
         if not isinstance(found, Difference):
             how = "" if rule == "scorekit" else f", by the rule {rule!r}"
             reason = (*read.refusals, found.reason + how)[0]
@@ -271,13 +305,13 @@ def _left_out(texts: tuple[str, str], dialect: str | None) -> Iterator[str]:
 
 
 def _texts(
-    texts: tuple[str, str], schema: SqlSchema | None, dialect: str | None, engine: Engine | None
+    texts: tuple[str, str], schema: SqlSchema | None, dialect: str | None, *, lenient: bool
 ) -> tuple[Texts, str]:
     """Read two queries; what their dialect may not have an engine may, so that is only said."""
     try:
         return read_texts(texts, schema, dialect), ""
     except UnfaithfulError as error:
-        if engine is None or any(map(is_long, texts)):
+        if not lenient or any(map(is_long, texts)):
             raise
         pair = read_pair(texts, dialect, schema)
         folded = fold_names(pair, schema, dialect)

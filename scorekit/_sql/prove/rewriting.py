@@ -33,7 +33,7 @@ from scorekit._sql.prove.normal import Arm, Sorted
 from scorekit._sql.prove.rule import Rule, View
 from scorekit._sql.prove.rules.groups import determined_keys
 from scorekit._sql.prove.rules.joins import flat_joins, inlined
-from scorekit._sql.prove.rules.order import RULES
+from scorekit._sql.prove.rules.order import USUAL
 from scorekit._sql.prove.scope import ExhaustedError, Scope, UnsupportedError
 
 _FIRST: Final = (inlined, determined_keys)
@@ -62,7 +62,7 @@ def _by_kind(rules: tuple[Rule, ...]) -> dict[type[Node], list[Rule]]:
 class Rewriting:
     """Rewrites one query, and keeps what that rests on and the names of the rules that applied."""
 
-    def __init__(self, scope: Scope, letter: str = "", rules: Iterable[Rule] = RULES) -> None:
+    def __init__(self, scope: Scope, letter: str = "", rules: Iterable[Rule] = USUAL) -> None:
         self._scope = scope
         self._names = (f"f{letter}{i}" for i in count())
         rules = tuple(rules)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from functools import partial
 from typing import Final
 
@@ -48,6 +49,7 @@ from scorekit._sql.prove.matching import Matcher
 from scorekit._sql.prove.normal import Sorted, exactly_one
 from scorekit._sql.prove.rewriting import Rewriting
 from scorekit._sql.prove.rule import View, aggregates_of
+from scorekit._sql.prove.rules.order import FURTHER, LAST, RULES
 from scorekit._sql.prove.rules.parts import as_distinct, respects_equality_of
 from scorekit._sql.prove.scalars import in_order
 from scorekit._sql.prove.scope import (
@@ -181,28 +183,72 @@ def _proof(
         return None  # the inner order may decide which of the tied rows an engine takes
     if any(one.several for one in settled) and _values(queries[0]) != _values(queries[1]):
         return None
-    shown = tuple(dict.fromkeys((*names, COMPARED)))
-    close = question.tolerance >= ROUNDING
     flips = [False, True]
     if (
         queries[0].order > queries[1].order
     ):  # so that the answer does not depend on which comes first
         flips.reverse()
-    for flipped in flips:  # one may be read in terms of the other
-        pair = normal[flipped], normal[not flipped]
-        view = View(Scope(schema, dialect, steps=steps))
-        if Matcher(steps, close=close).same(*pair, view):
-            return Proof(tuple(sorted(rests | view.rests)), shown)
-        view = View(Scope(schema, dialect, steps=steps))
-        if question.column_order == "ignored" and Matcher(steps, close=close).permuted(
-            *pair, view
-        ):
-            return Proof(tuple(sorted(rests | view.rests)), (*shown, PERMUTED))
+    pair = _Pair(normal[0], normal[1], frozenset(rests), tuple(names))
+    proof = _matched(pair, question, flips, steps)
+    if proof is None:
+        further = _further(pair, question, steps)
+        proof = None if further is None else _matched(further, question, flips, steps)
+    if proof is not None:
+        return proof
     for flipped in flips:
         view = View(Scope(schema, dialect, steps=steps))
         if _is_within(normal[flipped], normal[not flipped], Matcher(steps), view):
             return Within(tuple(sorted(rests | view.rests)), flipped=flipped)
     return None
+
+
+@attrs.frozen
+class _Pair:
+    """Two queries in a form, what these rest on, and the names of the rules that made them."""
+
+    first: Query
+    second: Query
+    rests: Premises
+    steps: tuple[str, ...]
+
+
+def _matched(pair: _Pair, question: Question, flips: Sequence[bool], steps: Steps) -> Proof | None:
+    """Return the proof that the forms of two queries are the same, if they are."""
+    shown = tuple(dict.fromkeys((*pair.steps, COMPARED)))
+    close = question.tolerance >= ROUNDING
+    queries = pair.first, pair.second
+    for flipped in flips:  # one may be read in terms of the other
+        both = queries[flipped], queries[not flipped]
+        view = View(Scope(question.schema, question.dialect, steps=steps))
+        if Matcher(steps, close=close).same(*both, view):
+            return Proof(tuple(sorted(pair.rests | view.rests)), shown)
+        view = View(Scope(question.schema, question.dialect, steps=steps))
+        if question.column_order == "ignored" and Matcher(steps, close=close).permuted(
+            *both, view
+        ):
+            return Proof(tuple(sorted(pair.rests | view.rests)), (*shown, PERMUTED))
+    return None
+
+
+def _further(pair: _Pair, question: Question, steps: Steps) -> _Pair | None:
+    """Return two queries as the further rules leave them, None where none of these applies."""
+    found: list[Query] = []
+    rests, names = pair.rests, [*pair.steps]
+    for query, letter in zip((pair.first, pair.second), "cd", strict=True):
+        which = "first" if letter == "c" else "second"
+        scope = Scope(question.schema, question.dialect, steps=steps)
+        before = query
+        for i, rules in enumerate((FURTHER, LAST, RULES)):
+            if i > 1 and query == before:
+                break
+            rewriting = Rewriting(scope, f"{letter}{i}", rules=rules)
+            query = rewriting.run(query)  # noqa: PLW2901 - step by step
+            rests |= rewriting.rests
+            names += [f"{which} query: {name}" for name in rewriting.steps]
+        found.append(query)
+    if found == [pair.first, pair.second]:
+        return None
+    return _Pair(found[0], found[1], frozenset(rests), tuple(names))
 
 
 def _sorts_inside(query: Query) -> bool:

@@ -41,6 +41,9 @@ from scorekit.errors import one_line
 Engine: TypeAlias = Callable[[Sequence[str], str], Iterable[Sequence[object]]]
 """Makes an empty database, runs the statements in it, and returns the rows of the query."""
 
+AnyEngine: TypeAlias = Engine | Literal["duckdb"]
+"""A caller's engine, or the one that stands ready."""
+
 MAX_FAILURES: Final = 3
 """Databases in turn on which an engine runs neither query before it is given up."""
 
@@ -56,16 +59,22 @@ class Raised(NamedTuple):
     statements: tuple[str, ...]
 
 
-def engine_name(engine: Engine | None) -> str | None:
+def engine_name(engine: Engine | str | None) -> str | None:
     """Return what an engine is called: by its name, or that of its class."""
-    if engine is None:
-        return None
+    if engine is None or isinstance(engine, str):
+        return engine
     inner: Any = getattr(engine, "func", engine)  # of a partial
     return str(getattr(inner, "__name__", None) or type(inner).__name__)
 
 
 def refute_by(
-    engine: Engine, texts: tuple[str, str], pair: Pair, question: Question
+    engine: Engine,
+    texts: tuple[str, str],
+    pair: Pair,
+    question: Question,
+    *,
+    shown_in: str | None = None,
+    check: Callable[[TablesRead], None] | None = None,
 ) -> Difference | NoDifference | Raised:
     """
     Look for a small database on which an engine returns different rows of two queries.
@@ -76,6 +85,8 @@ def refute_by(
         pair: The same, parsed.
         question: Where they run, and when two results are the same; the statements that make a
             database are in its dialect.
+        shown_in: The dialect of the statements that are shown; None for the same.
+        check: Raises `UnfaithfulError` where the engine does not stand for the tables.
     """
     dialect = question.dialect
     reading = Reading(dialect or pair.dialect or "sqlite", folded=False)
@@ -90,6 +101,8 @@ def refute_by(
         known = known_tables(trees, nodes, question.schema, hint, dialect=pair.dialect)
         if known.rules:
             known, hint = enforced(known, nodes, [reading])
+        if check is not None:
+            check(known)
     except UnfaithfulError as error:
         return NoDifference(str(error))
     if any(asking) and not all(asking):
@@ -100,7 +113,7 @@ def refute_by(
         conditions = Conditions(reading, known, stack)
         holding = partial(holds, [conditions])
         maker = Maker(known, trees, hint, question.seed, holding, dialect=pair.dialect)
-        runner = _Runner(engine, texts, pair, known, question)
+        runner = _Runner(engine, texts, pair, known, question, shown_in=shown_in)
         return runner.search(maker, question.n_databases)
 
 
@@ -122,9 +135,12 @@ class _Runner:
         pair: Pair,
         known: TablesRead,
         question: Question,
+        *,
+        shown_in: str | None,
     ) -> None:
         self._engine, self._known = engine, known
         self._dialect = question.dialect or pair.dialect or "sqlite"
+        self._shown_in = shown_in or self._dialect
         self._same = question.same
         trees = pair.first, pair.second
         self._asks = [bool(tree.args.get("order")) for tree in trees]
@@ -246,7 +262,7 @@ class _Runner:
     def _broken(self, i: int, result: list[ResultRow]) -> list[str]:
         """Return a query that cuts its rows with ties broken, upwards and downwards."""
         tree = self._trees[i]
-        if tree.find(exp.Limit, exp.Fetch, exp.Offset) is None:
+        if not any(map(_cuts, tree.find_all(exp.Query))):
             return []
         return [
             _with_ties_broken(tree, len(result[0]) if result else 0, desc=desc).sql(self._dialect)
@@ -293,7 +309,7 @@ class _Runner:
             results=(tuple(results[0]), tuple(results[1])),
             order_only=order_only,
             assumptions=self._known.assumptions,
-            statements=statements_of(database, self._known, self._shown_as, self._dialect),
+            statements=statements_of(database, self._known, self._shown_as, self._shown_in),
         )
 
     def _least(self, database: Database, found: Difference) -> Difference:
@@ -368,11 +384,18 @@ def _unqualified(tree: exp.Expr, names: Mapping[str, str]) -> exp.Expr | None:
     return bare
 
 
+def _cuts(query: exp.Expr) -> bool:
+    """Say whether a query keeps but some of rows that tie: by LIMIT or DISTINCT ON."""
+    distinct = query.args.get("distinct")
+    kept = isinstance(distinct, exp.Distinct) and distinct.args.get("on") is not None
+    return kept or any(query.args.get(name) for name in ("limit", "offset"))
+
+
 def _with_ties_broken(tree: exp.Expr, width: int, *, desc: bool, inside: bool = True) -> exp.Expr:
     """Return a query with all of its columns behind each ORDER BY that a LIMIT cuts by."""
     tree = tree.copy()
     for query in list(tree.find_all(exp.Query)):
-        cut = any(query.args.get(name) for name in ("limit", "offset"))
+        cut = _cuts(query)
         whole = query is tree
         if not (whole or (inside and cut)) or (whole and inside and not cut):
             continue

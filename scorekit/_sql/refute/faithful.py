@@ -151,7 +151,7 @@ _SHARED = (
     exp.DataType, exp.DataTypeParam, exp.Window, exp.WindowSpec, exp.RowNumber,
     exp.Rank, exp.DenseRank, exp.PercentRank, exp.CumeDist, exp.Ntile, exp.Lag, exp.Lead,
     exp.FirstValue, exp.LastValue, exp.NthValue, exp.Filter, exp.Trim, exp.CurrentDate,
-    exp.CurrentTimestamp, exp.GroupConcat,
+    exp.CurrentTimestamp, exp.GroupConcat, exp.Escape,
 )  # fmt: skip
 _COUNTED_SPACES = frozenset({"sqlite", "postgres", "duckdb"})
 """Dialects in which spaces at the end make texts differ."""
@@ -193,9 +193,21 @@ def _check_known(nodes: list[exp.Expr], dialect: str) -> None:
                 raise UnfaithfulError(f"SQLite has no {what}")
         if isinstance(node, exp.Limit | exp.Offset) and not _is_natural(node.expression):
             raise UnfaithfulError("only SQLite itself is known to take such a LIMIT")
+        if isinstance(node, exp.Escape) and not _escapes(node):
+            raise UnfaithfulError("ESCAPE of what is not written out")
         if isinstance(node, exp.Avg) and dialect in _WHOLE_AVERAGES:
             raise UnfaithfulError("an average of whole numbers may be rounded")
         _check_text(node, dialect)
+
+
+def _escapes(node: exp.Escape) -> bool:
+    """Say whether a sign escapes one behind it wherever a pattern has it."""
+    like, sign = node.this, node.expression
+    pattern = like.expression if isinstance(like, exp.Like) else None
+    if not is_text(sign) or pattern is None or not is_text(pattern):
+        return False
+    plain = len(sign.name) == 1 and sign.name.isascii() and sign.name not in "%_\\"
+    return plain and not re.sub(re.escape(sign.name) + ".", "", pattern.name).endswith(sign.name)
 
 
 def _is_natural(node: exp.Expr) -> bool:

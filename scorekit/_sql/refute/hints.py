@@ -210,7 +210,7 @@ def _compute(node: exp.Expr, values: dict[str, list[Cell]]) -> None:
 
 
 def _note_sentinels(node: exp.Expr, values: dict[str, list[Cell]]) -> None:
-    """Note for columns the values that stand for them, or that they are told by."""
+    """Note for columns the values that stand for them, or that a CASE compares them with."""
     parts = [part for part in node.iter_expressions() if isinstance(part, exp.Literal)]
     parts += [
         case.this for case in node.args.get("ifs") or () if isinstance(case.this, exp.Literal)

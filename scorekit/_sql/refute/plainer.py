@@ -1,7 +1,8 @@
-"""Joins and set operations that SQLite lacks, or gets wrong, in words that it has."""
+"""What SQLite lacks, or gets wrong, in words that it has: joins, sets, rows and groups."""
 
 from __future__ import annotations
 
+from collections.abc import Container, Mapping
 from typing import Final
 
 from sqlglot import exp
@@ -14,9 +15,24 @@ _OTHER_ARMS: Final = ("order", "limit", "offset", "with_")
 
 
 def plainer(tree: exp.Expr) -> exp.Expr:
-    """Return a query, which may be changed by it, with LEFT joins and sets where that is easy."""
+    """Return a query, which may be changed by it, in such words where that is easy."""
+    for values in list(tree.find_all(exp.Values)):
+        _write_rows(values)
+    for comparison in list(tree.find_all(*_COMPARISONS)):
+        _ask_each(comparison)
     for select in list(tree.find_all(exp.Select)):
         _turn(select)
+    for select in list(tree.find_all(exp.Select)):
+        new = _first_of_each(select) or _united(select)
+        if new is not None and select is tree:
+            tree = new
+        elif new is not None:
+            select.replace(new)
+    return _without_counts(tree)
+
+
+def _without_counts(tree: exp.Expr) -> exp.Expr:
+    """Write INTERSECT ALL and EXCEPT ALL with numbers of rows."""
     for node in reversed(list(tree.find_all(exp.Intersect, exp.Except))):
         if node.args.get("distinct") is False:
             counted = _counted(node)
@@ -175,3 +191,254 @@ def _numbered(arm: exp.Expr) -> exp.Select:
             this=exp.Subquery(this=own, alias=exp.TableAlias(this=exp.to_identifier(_ROWS)))
         ),
     )
+
+
+# Rows that are written out.
+
+
+def _write_rows(values: exp.Values) -> None:
+    """Write VALUES in a FROM, whose columns have names, as a union of SELECTs."""
+    alias = values.args.get("alias")
+    rows = [row.expressions for row in values.expressions if isinstance(row, exp.Tuple)]
+    if (
+        alias is None
+        or len(rows) < len(values.expressions)
+        or not isinstance(values.parent, exp.From | exp.Join)
+    ):
+        return
+    names = list(alias.args.get("columns") or ())
+    if not rows or any(len(row) != len(names) for row in rows):
+        return
+    arms = [
+        exp.Select(
+            expressions=[
+                exp.Alias(this=cell.copy(), alias=name.copy())
+                for cell, name in zip(row, names, strict=True)
+            ]
+        )
+        for row in rows
+    ]
+    union: exp.Query = arms[0]
+    for arm in arms[1:]:
+        union = exp.Union(this=union, expression=arm, distinct=False)
+    values.replace(exp.Subquery(this=union, alias=exp.TableAlias(this=alias.this.copy())))
+
+
+# Comparisons with all rows, or with any.
+
+
+_COMPARISONS: Final = (exp.GT, exp.GTE, exp.LT, exp.LTE)
+_EACH: Final = "scorekit_each"
+
+
+def _ask_each(comparison: exp.Expr) -> None:
+    """Ask for a row that fulfils a comparison, or does not, where NULL is as good as false."""
+    several = comparison.args["expression"]
+    if not isinstance(several, exp.Any | exp.All) or not _is_filter(comparison):
+        return
+    query = (
+        several.this.unnest()
+        if isinstance(several.this, exp.Paren | exp.Subquery)
+        else several.this
+    )
+    if not isinstance(query, exp.Select) or len(query.expressions) != 1 or query.is_star:
+        return
+    query = query.copy()
+    query.set("expressions", [exp.alias_(query.expressions[0].unalias(), _EACH)])
+    met = type(comparison)(
+        this=comparison.this.copy(), expression=exp.column(_EACH, f"{_EACH}_row")
+    )
+    rows = exp.Subquery(this=query, alias=exp.TableAlias(this=exp.to_identifier(f"{_EACH}_row")))
+    asked: exp.Expr = met
+    if isinstance(several, exp.All):
+        failed = exp.Case().when(met, exp.Literal.number(0)).else_(exp.Literal.number(1))
+        asked = exp.EQ(this=failed, expression=exp.Literal.number(1))
+    found: exp.Expr = _exists(rows, asked)
+    comparison.replace(exp.Not(this=found) if isinstance(several, exp.All) else found)
+
+
+def _is_filter(node: exp.Expr) -> bool:
+    """Say whether all that matters of a condition is whether it is true."""
+    parent = node.parent
+    while isinstance(parent, exp.And | exp.Or | exp.Paren):
+        parent = parent.parent
+    return isinstance(parent, exp.Where | exp.Having | exp.Join)
+
+
+# The first row of each.
+
+
+def _first_of_each(select: exp.Select) -> exp.Select | None:
+    """Write DISTINCT ON as the rows with number 1, in the same order."""
+    distinct = select.args.get("distinct")
+    if distinct is None or distinct.args.get("on") is None or select.is_star:
+        return None
+    on = distinct.args["on"]
+    keys = on.expressions if isinstance(on, exp.Tuple) else [on]
+    named = {item.alias.casefold() for item in select.expressions if item.alias}
+    if any(isinstance(key, exp.Literal) or _is_output(key, named) for key in keys):
+        return None
+    order = select.args.get("order")
+    items: list[exp.Expr] = []
+    for item in order.expressions if order else ():
+        value = item.this
+        if isinstance(value, exp.Literal) or item.find(exp.Collate) is not None:
+            return None
+        if _is_output(value, named):
+            return None
+        items.append(item)
+    inner = select.copy()
+    for name in ("distinct", "order", "limit", "offset", "with_"):
+        inner.set(name, None)
+    number = exp.Window(
+        this=exp.RowNumber(),
+        partition_by=[key.copy() for key in keys],
+        order=exp.Order(expressions=[item.copy() for item in items]) if items else None,
+        over="OVER",
+    )
+    shown = [exp.alias_(item.unalias(), f"c{i}") for i, item in enumerate(inner.expressions)]
+    sorts = [exp.alias_(item.this.copy(), f"o{i}") for i, item in enumerate(items)]
+    inner.set("expressions", [*shown, *sorts, exp.alias_(number, "scorekit_number")])
+    names = [item.alias_or_name for item in select.expressions]
+    outputs = [
+        exp.alias_(exp.column(f"c{i}", _ROWS), name, quoted=True) if name else exp.column(f"c{i}")
+        for i, name in enumerate(names)
+    ]
+    kept = {name: select.args.get(name) for name in _OTHER_ARMS if select.args.get(name)}
+    if items:
+        ordered = [item.copy() for item in items]
+        for i, item in enumerate(ordered):
+            item.set("this", exp.column(f"o{i}", _ROWS))
+        kept["order"] = exp.Order(expressions=ordered)
+    first = exp.EQ(this=exp.column("scorekit_number", _ROWS), expression=exp.Literal.number(1))
+    return exp.Select(
+        expressions=outputs,
+        from_=exp.From(this=inner.subquery(_ROWS)),
+        where=exp.Where(this=first),
+        **kept,
+    )
+
+
+# Groups by several sets of keys.
+
+
+MAX_SETS: Final = 16
+"""Sets of keys that are written out."""
+
+
+def _united(select: exp.Select) -> exp.Expr | None:
+    """Write GROUPING SETS, ROLLUP and CUBE as a union of groups, NULL for keys that one lacks."""
+    group = select.args.get("group")
+    listed = group.expressions if group is not None else []
+    found = [one for one in listed if isinstance(one, _SEVERAL)]
+    sets = _sets(found[0]) if len(found) == 1 and _can_be_united(select) else []
+    if not 1 <= len(sets) <= MAX_SETS:
+        return None
+    plain = [one for one in listed if one is not found[0]]
+    keys = {key.sql(): key for one in [*sets, plain] for key in one}
+    if not _are_told(select, keys):
+        return None
+    arms: list[exp.Select] = []
+    for one in sets:
+        own = {key.sql() for key in (*plain, *one)}
+        arm = select.copy()
+        for name in _OTHER_ARMS:
+            arm.set(name, None)
+        absent = {text for text in keys if text not in own}
+        arm.set("expressions", [_without(item, absent) for item in arm.expressions])
+        if arm.args.get("having"):
+            arm.args["having"].set("this", _without(arm.args["having"].this, absent))
+        kept = [keys[text].copy() for text in keys if text in own]
+        arm.set("group", exp.Group(expressions=kept) if kept else None)
+        arms.append(arm)
+    union: exp.Query = arms[0]
+    for arm in arms[1:]:
+        union = exp.Union(this=union, expression=arm, distinct=False)
+    for name in _OTHER_ARMS:
+        if select.args.get(name):
+            union.set(name, select.args[name])
+    return union
+
+
+_SEVERAL: Final = (exp.GroupingSets, exp.Rollup, exp.Cube)
+
+
+def _can_be_united(select: exp.Select) -> bool:
+    """Say whether a group of a SELECT shows aggregates, and its order is one of its outputs."""
+    if select.args.get("distinct") or select.find(exp.Window, exp.Grouping) is not None:
+        return False
+    order, having = select.args.get("order"), select.args.get("having")
+    names = {item.alias_or_name.casefold() for item in select.expressions}
+    sorts = [item.this for item in (order.expressions if order else ())]
+    by_name = all(
+        isinstance(one, exp.Column) and not one.table and one.name.casefold() in names
+        for one in sorts
+    )
+    parts = [*select.expressions, *([having.this] if having else [])]
+    aggregated = any(part.find(exp.AggFunc) is not None for part in select.expressions)
+    return by_name and aggregated and all(part.find(exp.Query) is None for part in parts)
+
+
+def _are_told(select: exp.Select, keys: Mapping[str, exp.Expr]) -> bool:
+    """Say whether what stands for a key is written like it wherever it is shown or asked for."""
+    having = select.args.get("having")
+    parts = [*select.expressions, *([having.this] if having else [])]
+    named = {one.alias.casefold() for one in select.expressions if one.alias}
+    if any(isinstance(key, exp.Literal) or _is_output(key, named) for key in keys.values()):
+        return False
+    names = {
+        column.name.casefold() for key in keys.values() for column in key.find_all(exp.Column)
+    }
+    columns = {text for key in keys.values() for text in map(_sql_of, key.find_all(exp.Column))}
+    return all(
+        node.sql() in columns
+        for part in parts
+        for node in part.walk(prune=lambda one: isinstance(one, exp.AggFunc))
+        if isinstance(node, exp.Column) and node.name.casefold() in names
+    )
+
+
+def _sql_of(node: exp.Expr) -> str:
+    return node.sql()
+
+
+def _is_output(value: exp.Expr, named: Container[str]) -> bool:
+    """Say whether a name alone may stand for an output."""
+    return isinstance(value, exp.Column) and not value.table and value.name.casefold() in named
+
+
+def _sets(node: exp.Expr) -> list[list[exp.Expr]]:
+    """Return the sets of keys of a clause, none if it is not understood."""
+    parts = node.expressions
+    if isinstance(node, exp.GroupingSets):
+        if any(isinstance(part, exp.Rollup | exp.Cube | exp.GroupingSets) for part in parts):
+            return []
+        return [_keys(part) for part in parts]
+    several = [_keys(part) for part in parts]
+    if isinstance(node, exp.Rollup):
+        return [[key for one in several[:n] for key in one] for n in range(len(several), -1, -1)]
+    if 1 << len(several) > MAX_SETS:
+        return []
+    return [
+        [key for i, one in enumerate(several) if not n >> i & 1 for key in one]
+        for n in range(1 << len(several))
+    ]
+
+
+def _keys(part: exp.Expr) -> list[exp.Expr]:
+    if isinstance(part, exp.Tuple):
+        return list(part.expressions)
+    return [part.this] if isinstance(part, exp.Paren) else [part]
+
+
+def _without(part: exp.Expr, absent: set[str]) -> exp.Expr:
+    """Return an expression with NULL for some keys, but for what is aggregated."""
+    if part.sql() in absent:
+        return exp.Null()
+    if isinstance(part, exp.Alias):
+        return exp.Alias(this=_without(part.this, absent), alias=part.args["alias"])
+    nodes = list(part.walk(prune=lambda node: isinstance(node, exp.AggFunc)))
+    for node in nodes[1:]:
+        if not isinstance(node, exp.AggFunc) and node.sql() in absent:
+            node.replace(exp.Null())
+    return part

@@ -18,6 +18,7 @@ from outcomes import failure, present
 
 from scorekit import (
     Counterexample,
+    InputError,
     SqlCase,
     SqlEquivalence,
     SqlReport,
@@ -241,8 +242,11 @@ def test_the_order_of_rows_counts_where_both_ask_for_one() -> None:
 
 
 def test_an_engine_is_a_function() -> None:
-    """A connection is none."""
-    with pytest.raises(TypeError, match=r"^engine must be a function of statements and a query, "):
+    """A number is none, and only one has a name."""
+    known = "a function of statements and a query, or 'duckdb'"
+    with pytest.raises(TypeError, match=f"^engine must be {known}, got 3$"):
+        compared(WIDER, 3)
+    with pytest.raises(InputError, match=f"^engine must be {known}, got 'duckdb://'$"):
         compared(WIDER, "duckdb://")
 
 

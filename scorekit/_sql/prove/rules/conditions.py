@@ -115,6 +115,18 @@ def _independent(tables: Iterable[Table], conditions: Sequence[Scalar]) -> list[
     ]
 
 
+@rule("IN of one row to an equation", InQuery)
+def equation_for_first(node: InQuery, view: View) -> Node | None:
+    """What is among the values of one row at most is equal to its value, where NULL is as good as
+    false.
+    """
+    query = node.query
+    if view.mode != "filter" or not isinstance(query, Sorted) or len(node.values) != 1:
+        return None
+    one = (query.limit, query.width) == (1, 1) and bool(query.items)
+    return Comparison("=", node.values[0], ScalarQuery(query)) if one else None
+
+
 @rule("IN to EXISTS", InQuery)
 def membership(node: InQuery, view: View) -> Node | None:
     """``x IN (SELECT y ...)`` is true just where EXISTS (SELECT ... WHERE y = x) is; they differ

@@ -11,9 +11,12 @@ from scorekit._sql.meaning.tree import (
     NULL,
     TRUE,
     Aggregate,
+    Arithmetic,
     Case,
     Column,
     Derived,
+    Function,
+    Literal,
     Node,
     Query,
     Scalar,
@@ -24,6 +27,8 @@ from scorekit._sql.meaning.tree import (
     conjuncts,
     found_in,
     has_aggregate,
+    integer,
+    walk,
 )
 from scorekit._sql.meaning.unsettled import bare_columns
 from scorekit._sql.prove.normal import As
@@ -37,6 +42,7 @@ from scorekit._sql.prove.rule import (
     with_aggregates,
 )
 from scorekit._sql.prove.rules.parts import (
+    ONE,
     ROWS,
     arms_of,
     converted,
@@ -49,6 +55,7 @@ from scorekit._sql.prove.rules.parts import (
     with_tables,
 )
 from scorekit._sql.prove.scalars import is_literal
+from scorekit._sql.prove.texts import part_of_date
 
 # GROUP BY, DISTINCT and aggregates.
 
@@ -169,6 +176,51 @@ def distinct_moved_out(select: Select, view: View) -> Node | None:
     if moved == whole or not view.rows_of(select).determined(select.outputs).everything():
         return None
     return moved
+
+
+@rule("sign of a key dropped", Select)
+def keys_by_sign(select: Select, view: View) -> Node | None:
+    """Two differences are equal where those the other way round are, and no key is seen."""
+    parts = {node for part in parts_of_groups(select) for node in walk(part)}
+    keys = tuple(
+        attrs.evolve(key, left=key.right, right=key.left)
+        if isinstance(key, Arithmetic)
+        and key.operator == "-"
+        and key not in parts
+        and key.right.order < key.left.order
+        else key
+        for key in select.keys or ()
+    )
+    signed = view.dialect in (
+        "sqlite",
+        "postgres",
+        "duckdb",
+    )  # elsewhere a number may have no sign
+    return attrs.evolve(select, keys=keys) if signed and select.keys else None
+
+
+@rule("year and month as one key", Select)
+def months_for_parts(select: Select, view: View) -> Node | None:
+    """Rows are of one year and of one month of it where they are of one month of a year; the keys
+    themselves are not seen.
+    """
+    parts = {node for part in parts_of_groups(select) for node in walk(part)}
+    found: dict[Column, dict[str, Scalar]] = {}
+    for key in select.keys or ():
+        column, written, _ = part_of_date(key, view) or (None, "", "")
+        if column is not None and key not in parts:
+            found.setdefault(column, {})[written] = key
+    for column, its in found.items():
+        months = [its[one] for one in ("%Y", "%m") if one in its]
+        months = months if len(months) > 1 else [its[one] for one in ("%Y-%m",) if one in its]
+        if not months or not view.holds(column, "ISO dates"):
+            continue
+        month = Function("timetostr", (column, Literal("text", "%Y-%m")))
+        if view.dialect == "sqlite":
+            month = Function("substring", (column, ONE, integer(len("2020-01"))))
+        kept = [key for key in select.keys or () if key not in months]
+        return attrs.evolve(select, keys=(*kept, month))
+    return None
 
 
 # Aggregates of aggregates.

@@ -5,12 +5,22 @@ from __future__ import annotations
 from typing import Final
 
 from scorekit._sql.prove.rule import Rule
-from scorekit._sql.prove.rules import conditions, groups, joins, sets, texts, values, windows
+from scorekit._sql.prove.rules import (
+    conditions,
+    firsts,
+    groups,
+    joins,
+    sets,
+    texts,
+    values,
+    windows,
+)
 
-RULES: Final[tuple[Rule, ...]] = (
+USUAL: Final[tuple[Rule, ...]] = (
     conditions.operands_in_order,
     conditions.existence,
     conditions.exists_apart,
+    conditions.equation_for_first,
     conditions.membership,
     conditions.test_of_scalar,
     conditions.shorter_scalar,
@@ -72,6 +82,7 @@ RULES: Final[tuple[Rule, ...]] = (
     sets.semi_for_set_operation,
     sets.pushed_into_union,
     windows.limit_for_row_number,
+    firsts.groups_for_numbers,
     windows.values_for_windows,
     windows.no_rows_by_limit,
     windows.one_row_limited,
@@ -79,3 +90,29 @@ RULES: Final[tuple[Rule, ...]] = (
     windows.join_for_single,
     windows.limited_last,
 )
+
+FURTHER: Final[tuple[Rule, ...]] = (
+    texts.computed_days,
+    texts.ranges_for_quarters,
+    texts.like_for_ilike,
+    texts.pipes_for_concat,
+    values.without_default,
+    values.least_for_case,
+    firsts.extremes_for_places,
+    firsts.rows_below_extremes,
+    firsts.extremes_for_ranks,
+    firsts.rows_for_lone_groups,
+    firsts.rows_for_extremes,
+    firsts.joins_for_cases,
+    firsts.found_beside,
+    groups.keys_by_sign,
+    groups.months_for_parts,
+    values.one_pass,
+)
+"""Rules that are tried where the others do not make two queries the same, as they may take from a
+query the form in which another one would be."""
+
+LAST: Final[tuple[Rule, ...]] = (firsts.row_for_first,)
+"""Rules that are tried behind these, for a first row that is no value."""
+
+RULES: Final = (*USUAL, *FURTHER, *LAST)

@@ -28,6 +28,7 @@ from scorekit._sql.meaning.tree import (
     Node,
     Not,
     Or,
+    OrderItem,
     Query,
     Scalar,
     ScalarQuery,
@@ -357,6 +358,19 @@ def same_value(rows: Rows, first: Scalar, second: Scalar) -> Scalar:
     if rows.never_null(second):
         return equal
     return Or((equal, And((IsNull(first), IsNull(second)))))
+
+
+# Orders.
+
+
+def comes_before(items: list[tuple[Scalar, Scalar, OrderItem]], *, ties: bool) -> Scalar:
+    """Return the condition that other rows come before, or with *ties* beside, these."""
+    (theirs, mine, item), *rest = items
+    low, high = (mine, theirs) if item.descending else (theirs, mine)
+    if not rest:
+        return Comparison("<=" if ties else "<", low, high)
+    later = And((Comparison("=", theirs, mine), comes_before(rest, ties=ties)))
+    return Or((Comparison("<", low, high), later))
 
 
 # Comparisons with such values.

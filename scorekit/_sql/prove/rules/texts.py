@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import datetime as dt
+import re
+from typing import Final
+
 import attrs
 
 from scorekit._sql.meaning.tree import (
@@ -15,12 +19,14 @@ from scorekit._sql.meaning.tree import (
     Literal,
     Node,
     Or,
+    Scalar,
     conjunction,
     conjuncts,
     integer,
 )
 from scorekit._sql.prove.rule import View, rule
 from scorekit._sql.prove.rules.parts import ONE
+from scorekit._sql.prove.scalars import against_number
 from scorekit._sql.prove.texts import (
     CUTS,
     FOLDED,
@@ -97,6 +103,58 @@ def ranges_for_months(node: And, _: View) -> Node | None:
     return None
 
 
+@rule("quarter of a year compared", And)
+def ranges_for_quarters(node: And, view: View) -> Node | None:
+    """The days of a quarter and of a year are those of three months of that year."""
+    parts = conjuncts(conjunction(node.parts))
+    for part in parts:
+        sign, value, n = against_number(part) or ("", NULL, 0)
+        named = isinstance(value, Function) and value.form.casefold() == "this=quarter"
+        column = dated(value.operands[0], view) if isinstance(value, Function) and named else None
+        if column is None or sign != "=" or not 1 <= n <= len(_QUARTERS):
+            continue
+        for since in parts:
+            first = text_of(since.left)[:4] if isinstance(since, Comparison) else ""
+            year = days_of("%Y", first)
+            if year is None or not {*conjuncts(within("=", column, year))} <= {*parts}:
+                continue
+            begins = days_of("%Y-%m", f"{first}-{_QUARTERS[n - 1][0]}")
+            ends = days_of("%Y-%m", f"{first}-{_QUARTERS[n - 1][1]}")
+            if begins is None or ends is None:
+                continue
+            both = conjuncts(within("=", column, year))
+            rest = (c for c in parts if c != part and c not in both)
+            return conjunction((*rest, within("=", column, (begins[0], ends[1]))))
+    return None
+
+
+_QUARTERS: Final = (("01", "03"), ("04", "06"), ("07", "09"), ("10", "12"))
+
+
+@rule("day some days from another computed", Function)
+def computed_days(node: Function, view: View) -> Node | None:
+    """What SQLite computes of a day that is written out, and of days to add, is a day."""
+    is_date = node.name == "date" or node.form == "this=date"
+    if view.dialect != "sqlite" or not is_date or not all(map(text_of, node.operands)):
+        return None
+    day = days_of("%Y-%m-%d", text_of(node.operands[0])) if node.operands else None
+    if day is None:
+        return None
+    moved = dt.date.fromisoformat(text_of(day[0]))
+    for one in node.operands[1:]:
+        n_days = _DAYS_LATER.fullmatch(text_of(one))
+        if n_days is None:
+            return None
+        try:
+            moved += dt.timedelta(int(n_days[1]))
+        except OverflowError:
+            return None
+    return Literal("text", moved.isoformat())
+
+
+_DAYS_LATER: Final = re.compile(r"([+-]?\d{1,5}) days?", re.ASCII)
+
+
 @rule("LIKE of a date compared", Like)
 def ranges_for_patterns(node: Like, view: View) -> Node | None:
     """A pattern of the beginning, or of the middle, of ISO dates asks for that part of them."""
@@ -170,6 +228,39 @@ def without_case(node: Function | Like, view: View) -> Node | None:
         return None
     folded = this.name in FOLDED and is_text(this.operands[0], view)
     return attrs.evolve(node, operand=this.operands[0]) if folded else None
+
+
+@rule("ILIKE to LIKE", Like)
+def like_for_ilike(node: Like, view: View) -> Node | None:
+    """ILIKE compares a text and a pattern in lower case."""
+    pattern = text_of(node.pattern)
+    if node.operator != "ilike" or node.escape is not None or view.dialect == "sqlite":
+        return None
+    if not pattern.isascii() or not pattern or "\\" in pattern or not is_text(node.operand, view):
+        return None
+    folded = node.operand if _is_lower(node.operand) else Function("lower", (node.operand,))
+    return Like("like", folded, Literal("text", pattern.lower()))
+
+
+def _is_lower(value: Node) -> bool:
+    return isinstance(value, Function) and value.name == "lower"
+
+
+@rule("CONCAT to texts one after the other", Function)
+def pipes_for_concat(node: Function, view: View) -> Node | None:
+    """CONCAT of PostgreSQL joins texts, and takes NULL for an empty one."""
+    if view.dialect != "postgres" or node.name != "concat" or len(node.operands) < 2:  # noqa: PLR2004 - to be joined
+        return None
+    parts: list[Scalar] = []
+    for one in node.operands:
+        if not (isinstance(one, Literal) and one.kind == "text") and view.kind(one) != "text":
+            return None
+        filled = Function("coalesce", (one, Literal("text", "")))
+        parts.append(one if view.never_null(one) else filled)
+    joined, *others = parts
+    for one in others:
+        joined = Function("dpipe", (joined, one), "safe=True")
+    return joined
 
 
 @rule("LIKE without a wildcard", Like)

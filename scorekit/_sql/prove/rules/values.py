@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
-from typing import TypeVar
+from operator import eq, le, lt, ne
+from typing import Any, Final, TypeVar
 
 import attrs
 
@@ -43,6 +44,7 @@ from scorekit._sql.meaning.tree import (
     conjunction,
     conjuncts,
     found_in,
+    free_sources,
     has_aggregate,
     local_sources,
     replaced,
@@ -88,7 +90,7 @@ from scorekit._sql.prove.rules.parts import (
     with_tables,
     witness_of,
 )
-from scorekit._sql.prove.scalars import against_number, in_order, is_literal
+from scorekit._sql.prove.scalars import against_number, in_order, is_literal, number_of
 from scorekit._sql.prove.scope import never_null_alone
 
 _N = TypeVar("_N", bound=Node)
@@ -626,6 +628,105 @@ def plain_value(node: Case | Function, _: View) -> Node | None:
     nothing = replaced(value, values_of_nothing(those, (value,)))
     alike = nothing == node.default or (node.default == NULL and is_null(nothing))
     return value if alike else None
+
+
+@rule("default of an aggregate compared", Comparison)
+def without_default(node: Comparison, view: View) -> Node | None:
+    """Where NULL counts as false, a default that does not fulfil a comparison is as good as NULL;
+    one that does leaves it to the values, none of which may be beyond.
+    """
+    for side, other in ((node.left, node.right), (node.right, node.left)):
+        if not isinstance(side, Function) or side.name != "coalesce" or len(side.operands) != 2:  # noqa: PLR2004 - a value and its default
+            continue
+        value, default = side.operands
+        numbers = number_of(default), number_of(other)
+        if view.mode != "filter" or None in numbers or not isinstance(value, ScalarQuery):
+            continue
+        if view.kind(value) not in NUMBERS:
+            continue
+        bare = replaced(node, {side: value})
+        pair = numbers if side is node.left else numbers[::-1]
+        if not _HOLDS[node.operator](*pair):
+            return bare
+        read = value_over(value)
+        greatest = {"max": node.left, "min": node.right}
+        if read is None or read[1].operand is None or node.operator not in ("<", "<="):
+            continue
+        if greatest.get(read[1].function) is side:
+            beyond = replaced(negated(bare), {value: read[1].operand})
+            return Not(Exists(and_where(read[0], (beyond,))))
+    return None
+
+
+_HOLDS: Final[dict[str, Callable[[Any, Any], bool]]] = {
+    "=": eq, "<>": ne, "<": lt, "<=": le,
+}  # fmt: skip
+
+
+@rule("CASE of two values to LEAST or GREATEST", Case, Function)
+def least_for_case(node: Case | Function, view: View) -> Node | None:
+    """The one of two values that is less is the least one, whichever stands first."""
+    if isinstance(node, Function):
+        name, both = node.name, node.operands
+    else:
+        asked = node.whens[0].condition
+        if len(node.whens) > 1 or not isinstance(asked, Comparison) or asked.may_be_nan:
+            return None
+        shown, both = (node.whens[0].value, node.default), (asked.left, asked.right)
+        name = {both: "least", both[::-1]: "greatest"}.get(shown, "")
+        if asked.operator not in ("<", "<="):
+            return None
+    if name not in ("least", "greatest") or not all(map(view.never_null, both)):
+        return None
+    kinds = {view.kind(one) for one in both}
+    if len(kinds) > 1 or not (kinds <= {"integer", "time"} and all(map(view.exact, both))):
+        return None
+    return Function(name, sorted_nodes(both))
+
+
+# One pass over rows, and values beside it.
+
+
+@rule("values of the same rows to one pass", Select)
+def one_pass(select: Select, _: View) -> Node | None:
+    """What several subqueries compute of the same rows is computed in one pass over them, in which
+    what an aggregate leaves out is NULL to it.
+    """
+    alone = select.plain and not select.tables and select.where == TRUE
+    if not (alone or exactly_one(select)) or select.distinct or is_open(select):
+        return None
+    scalars = dict.fromkeys(one for part in select.outputs for one in outermost(part, ScalarQuery))
+    found = {one: one.query for one in scalars if exactly_one(one.query) and not free_sources(one)}
+    first = next(iter(found.values()), None) if alone else select
+    if first is None or not first.tables or not found:
+        return None
+    form = with_canonical_names(Select(first.tables))
+    same: dict[Node, Select] = {}
+    for scalar, query in found.items():
+        if with_canonical_names(Select(query.tables)) == form:
+            names = dict(zip(*(local_sources(q.tables) for q in (query, first)), strict=True))
+            same[scalar] = replaced(query, names)
+    if not same:
+        return None
+    asked = [conjuncts(one.where) for one in (first, *same.values())]
+    common = [c for c in asked[0] if all(c in others for others in asked)]
+    new = {scalar: _of_part(q.outputs[0], q, common) for scalar, q in same.items()}
+    shown = (one if alone else _of_part(one, first, common) for one in select.outputs)
+    outputs = tuple(replaced(one, new) for one in shown)
+    return Select(first.tables, conjunction(common), outputs=outputs)
+
+
+def _of_part(value: Scalar, select: Select, common: Iterable[Scalar]) -> Scalar:
+    """Return what is computed of those of more rows that a SELECT keeps."""
+    further = [c for c in conjuncts(select.where) if c not in common]
+    new: dict[Aggregate, Scalar] = {}
+    for agg in aggregates_of(value) if further else ():
+        operand, met = ONE if agg.operand is None else agg.operand, further
+        if isinstance(operand, Case) and len(operand.whens) == 1 and operand.default == NULL:
+            met = [*conjuncts(operand.whens[0].condition), *further]
+            operand = operand.whens[0].value
+        new[agg] = attrs.evolve(agg, operand=Case((When(conjunction(met), operand),)))
+    return with_aggregates(value, new)
 
 
 # The rows of a group, from the rows of a table.

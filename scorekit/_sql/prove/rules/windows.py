@@ -12,14 +12,12 @@ from scorekit._sql.meaning.tree import (
     TRUE,
     WHOLE,
     Aggregate,
-    And,
     Arithmetic,
     Column,
     Comparison,
     Derived,
     Frame,
     Node,
-    Or,
     OrderItem,
     Place,
     Scalar,
@@ -39,6 +37,7 @@ from scorekit._sql.prove.normal import Sorted, is_open
 from scorekit._sql.prove.rule import View, and_where, empty, rule, without_tables
 from scorekit._sql.prove.rules.parts import (
     ONE,
+    comes_before,
     each_condition,
     in_place,
     is_empty,
@@ -144,7 +143,7 @@ def _over_partition(window: Window, inner: Select, view: View) -> Scalar | None:
     if items and (ranks or window.frame != WHOLE):
         if not all(rows.never_null(mine) for _, mine, _ in items):
             return None
-        those = and_where(those, (_comes_before(items, ties=not ranks),))
+        those = and_where(those, (comes_before(items, ties=not ranks),))
     if ranks:
         operand = items[0][0] if window.function == "dense_rank" and len(items) == 1 else None
         fits = operand is not None or window.function == "rank"
@@ -157,16 +156,6 @@ def _over_partition(window: Window, inner: Select, view: View) -> Scalar | None:
         return None
     operand = at(window.operands[0], copy) if window.operands else None
     return per_row_subquery(Aggregate(window.function, operand, window.distinct), those, view)
-
-
-def _comes_before(items: list[tuple[Scalar, Scalar, OrderItem]], *, ties: bool) -> Scalar:
-    """Return the condition that other rows come before, or with *ties* beside, these."""
-    (theirs, mine, item), *rest = items
-    low, high = (mine, theirs) if item.descending else (theirs, mine)
-    if not rest:
-        return Comparison("<=" if ties else "<", low, high)
-    later = And((Comparison("=", theirs, mine), _comes_before(rest, ties=ties)))
-    return Or((Comparison("<", low, high), later))
 
 
 # Orders.
