@@ -24,6 +24,7 @@ from scorekit._core.checks import check_choice, check_flag
 from scorekit._core.columns import check_id
 from scorekit._core.frames import ScoreTable
 from scorekit._core.mappings import FrozenMapping
+from scorekit._core.text import and_more
 from scorekit._sheet.model import (
     ROWS_AT_MOST,
     Counted,
@@ -153,7 +154,7 @@ class CaseChange(Record):
 
 def listed(names: Sequence[str], most: int = MAX_NAMES) -> str:
     """Return the first of some names, and how many more there are."""
-    more = f" and {len(names) - most} more" if len(names) > most else ""
+    more = f" {and_more(len(names) - most)}" if len(names) > most else ""
     return f"{', '.join(map(one_line, names[:most]))}{more}"
 
 

@@ -9,7 +9,7 @@ import attrs
 
 from scorekit._core.checks import check_count, check_number, check_text
 from scorekit._core.rows import ResultRow, Rows
-from scorekit._core.text import ORDINALS
+from scorekit._core.text import ORDINALS, and_more
 from scorekit._sheet.model import Fields, Part, Sheet, Table
 from scorekit._sql.door import (
     AnyEngine,
@@ -131,7 +131,7 @@ def _head(table: TableRows) -> str:
 def _listed(rows: tuple[tuple[str, ...], ...], most: int | None = _ROWS_SHOWN) -> str:
     listed = [f"({', '.join(row)})" for row in rows[:most]]
     if len(rows) > len(listed):
-        listed.append(f"and {len(rows) - len(listed)} more")
+        listed.append(and_more(len(rows) - len(listed)))
     return ", ".join(listed) or "no rows"
 
 

@@ -19,6 +19,7 @@ from scorekit._core.checks import (
     check_text,
 )
 from scorekit._core.mappings import is_mapping
+from scorekit._core.text import and_more
 from scorekit._plots.canvas import (
     BESIDE_AXES,
     BETTER,
@@ -385,7 +386,7 @@ def _plot_models(
     axes = untyped(own)
     labels = [short_name(name) for name in names]
     if len(places) > most:
-        labels.append(f"and {len(places) - most} more")
+        labels.append(and_more(len(places) - most))
     middles = name_rows(axes, labels, [1.0] * len(labels))
     for y, name, x in zip(middles, names, places, strict=False):
         one, color = intervals[name], SHADES[0]
@@ -800,7 +801,7 @@ def _row_name(row: _ComparisonRow, n_suites: int, *, several: bool) -> str:
         change = estimate(row[1].delta, row[1].interval, "+")
         return f"{name}\n{wrapped(change, MAX_LABEL)}"
     if isinstance(row, int):
-        return f"and {row} more"
+        return and_more(row)
     parts = [row.case_id, row.model, row.metric if several else None]
     return short_name(" / ".join(part for part in parts if part is not None))
 

@@ -36,6 +36,7 @@ import attrs
 from scorekit._core.docs import FieldDoc
 from scorekit._core.mappings import FrozenMapping, is_mapping
 from scorekit._core.near import missing_attribute
+from scorekit._core.text import and_more
 from scorekit._sheet.model import Sheet, Table, by_fields, line_of, row_of
 from scorekit.errors import InputError, one_line, refuse, shortened, shown
 
@@ -309,7 +310,7 @@ class Listing(Tabled, tuple[T, ...]):
         shown: tuple[Any, ...] = self if all else self[:MAX_LISTED]
         texts = [one.to_text(all=all) if isinstance(one, Record) else str(one) for one in shown]
         if len(self) > len(shown):
-            texts.append(f"and {len(self) - len(shown)} more: to_text(all=True) lists them")
+            texts.append(f"{and_more(len(self) - len(shown))}: to_text(all=True) lists them")
         return ("\n\n" if any("\n" in text for text in texts) else "\n").join(texts) or "none"
 
 

@@ -22,6 +22,7 @@ from scorekit._core.checks import (
 from scorekit._core.columns import numbered
 from scorekit._core.mappings import FrozenMapping
 from scorekit._core.sums import distinct
+from scorekit._core.text import and_more
 from scorekit._sheet import markdown
 from scorekit._sheet.model import ROWS_AT_MOST, Estimate, Fields, Scale, Sheet, Table, row_of
 from scorekit._sheet.text import render
@@ -715,14 +716,14 @@ class _Failures(Listing[SqlCaseScore]):
         for case in shown:
             yield case._sheet(without=common)  # noqa: SLF001 # pyright: ignore[reportPrivateUsage]
         if len(self) > len(shown):
-            yield Sheet("", f"and {len(self) - len(shown)} more: to_text(all=True) lists them")
+            yield Sheet("", f"{and_more(len(self) - len(shown))}: to_text(all=True) lists them")
 
 
 def named_cases(case_ids: list[str]) -> str:
     """Return the first names, and how many more there are."""
     more = len(case_ids) - MAX_NAMED
     names = ", ".join(one_line(name, 60) for name in case_ids[:MAX_NAMED])
-    return f"{names} and {more} more" if more > 0 else names
+    return f"{names} {and_more(more)}" if more > 0 else names
 
 
 def report_of(

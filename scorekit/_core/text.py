@@ -24,6 +24,11 @@ def as_decimal(number: float) -> Fraction:
     return Fraction(str(number))
 
 
+def and_more(n: int) -> str:
+    """Say that *n* others are not listed: the one place of these words."""
+    return f"and {n} more"
+
+
 NOISE = 1e-9
 """Share of the numbers beside it below which a number is what rounding has left of 0."""
 

@@ -11,6 +11,7 @@ import attrs
 
 from scorekit._core.checks import is_flag, is_missing, is_ordered
 from scorekit._core.mappings import is_mapping
+from scorekit._core.text import and_more
 from scorekit.errors import TEXT_LIMIT, InputError, refuse, shown
 
 Row: TypeAlias = Mapping[str, Any]
@@ -180,7 +181,7 @@ class Content:
 
 def _listed(names: Iterable[object]) -> str:
     known = [str(name) for name in names]
-    more = f" and {len(known) - MAX_NAMED} more" if len(known) > MAX_NAMED else ""
+    more = f" {and_more(len(known) - MAX_NAMED)}" if len(known) > MAX_NAMED else ""
     return ", ".join(known[:MAX_NAMED]) + more
 
 
@@ -205,7 +206,7 @@ def one_of(name: str, chosen: object, names: Iterable[str], why: str = "") -> st
         return str(chosen)
     shortly = ", ".join(map(repr, known[:MAX_NAMED])) or "nothing: the content names none"
     if len(known) > MAX_NAMED:
-        shortly += f" and {len(known) - MAX_NAMED} more"
+        shortly += f" {and_more(len(known) - MAX_NAMED)}"
     refuse(name, f"one of {shortly}{why}", chosen)
 
 

@@ -16,6 +16,7 @@ from typing import Any, TypeGuard
 import attrs
 
 from scorekit._core.mappings import is_mapping
+from scorekit._core.text import and_more
 from scorekit._sheet.model import (
     ROWS_AT_MOST,
     Block,
@@ -239,7 +240,7 @@ def _list(items: Sequence[Any]) -> str:
     rows = any(map(_is_sequence, few))
     cells = [f"({_cell(i)})" if _is_sequence(i) else _field(i) for i in items[:FOLD_AFTER]]
     if len(items) > FOLD_AFTER:
-        cells.append(f"and {len(items) - FOLD_AFTER} more")
+        cells.append(and_more(len(items) - FOLD_AFTER))
     return ("<br>" if records or rows else ", ").join(cells)
 
 

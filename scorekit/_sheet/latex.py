@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from scorekit._core.text import and_more
 from scorekit._sheet.model import Sheet, Table
 from scorekit._sheet.values import CELL, are_numbers, marked_cells
 from scorekit.errors import one_line
@@ -50,7 +51,7 @@ def _table(table: Table) -> str:
     rows, notes = marked_cells(table, CELL)
     lines += [_row([escaped(text) + _raised(mark) for text, mark in row]) for row in rows]
     if table.size > len(table.first):
-        more = f"and {table.size - len(table.first)} more"
+        more = and_more(table.size - len(table.first))
         lines.append(rf"\multicolumn{{{len(names)}}}{{l}}{{{more}}} \\")
     lines.append(r"\bottomrule")
     lines += [

@@ -6,6 +6,7 @@ import html
 import re
 from collections.abc import Iterable, Iterator
 
+from scorekit._core.text import and_more
 from scorekit._sheet.model import Block, Counted, Fields, Part, Sheet, Table
 from scorekit._sheet.values import CELL, LONGEST, are_numbers, brief, entries, marked_cells
 from scorekit.errors import one_line
@@ -77,7 +78,7 @@ def _table(table: Table) -> Iterator[str]:
         )
         yield from (f"{_raised(mark)} {escaped(note)}" for mark, note in notes.items())
         if table.size > len(rows):
-            yield f"and {table.size - len(rows)} more"
+            yield and_more(table.size - len(rows))
     if table.said:
         yield "\n".join(f"- {escaped(text)}" for text in table.said)
 

@@ -7,6 +7,7 @@ from itertools import islice
 from typing import Any
 
 from scorekit._core.mappings import is_mapping
+from scorekit._core.text import and_more
 from scorekit._sheet.model import Block, Counted, Fields, Part, Row, Sheet, Table, line_of
 from scorekit._sheet.values import (
     CELL,
@@ -65,7 +66,7 @@ def _block(name: str, lines: Sequence[str], most: int | None) -> Iterator[str]:
         yield f"  {name}: {_line(first)}"
         yield from (f"    {_line(line)}" for line in rest)
     if n_more := len(lines[most:]) if most else 0:
-        yield f"    and {n_more} more: to_text(all=True) has them"
+        yield f"    {and_more(n_more)}: to_text(all=True) has them"
 
 
 def table_lines(table: Table) -> Iterator[str]:
@@ -76,7 +77,7 @@ def table_lines(table: Table) -> Iterator[str]:
             yield _line(table.title)
         yield from (f"{indent}{line}".rstrip() for line in _columns(table))
         if table.size > len(table.first):
-            yield f"{indent}and {table.size - len(table.first)} more"
+            yield f"{indent}{and_more(table.size - len(table.first))}"
     else:
         first = table.lines[: len(table.first)] if table.rows else table.lines
         for i, line in enumerate(first):
@@ -84,7 +85,7 @@ def table_lines(table: Table) -> Iterator[str]:
             if remarks := "; ".join(text for own in table.remarks[i : i + 1] for text in own):
                 yield f"{REMARK}{_line(remarks)}"
         if len(table.lines) > len(first):
-            yield f"and {len(table.lines) - len(first)} more"
+            yield and_more(len(table.lines) - len(first))
 
 
 def _columns(table: Table) -> Iterator[str]:
@@ -128,4 +129,4 @@ def _entry(name: str, value: Any) -> Iterator[str]:
 
 def _more(n_items: int, what: str) -> Iterator[str]:
     if n_items > SHOWN:
-        yield f"    and {n_items - SHOWN} more{what}"
+        yield f"    {and_more(n_items - SHOWN)}{what}"

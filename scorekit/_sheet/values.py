@@ -9,7 +9,7 @@ from typing import Any, TypeGuard
 
 import attrs
 
-from scorekit._core.text import rounded, spanned
+from scorekit._core.text import and_more, rounded, spanned
 from scorekit._sheet.model import Estimate, Row, Scale, Table, line_of
 from scorekit.errors import one_line
 
@@ -76,7 +76,7 @@ def brief(value: object, spec: str = "") -> str:
         shown = value[: 2 * SHOWN]
         items = [f"({brief(item)})" if is_tuple(item) else brief(item) for item in shown]
         if len(value) > 2 * SHOWN:
-            items.append(f"and {len(value) - 2 * SHOWN} more")
+            items.append(and_more(len(value) - 2 * SHOWN))
         return ", ".join(items)
     if is_record(value):
         named = (f"{name} {brief(item)}" for name, item in entries(value))
