@@ -29,7 +29,7 @@ from scorekit._core.columns import (
     name_of,
     names_of,
 )
-from scorekit._core.mappings import FrozenMapping, is_mapping
+from scorekit._core.mappings import FrozenMapping, frozen_mappings, is_mapping
 from scorekit._sheet.model import Block, Fields, Part, Section, Sheet, Table
 from scorekit._sheet.values import brief, counted, entries
 from scorekit._sql.door import (
@@ -38,7 +38,6 @@ from scorekit._sql.door import (
     check_dialect,
     checked_schema,
     frozen_keys,
-    frozen_schema,
 )
 from scorekit.audits import QueryAudit, notes_of, sections_of
 from scorekit.calibration import DEFAULT_NOMINAL, check_level
@@ -173,7 +172,7 @@ class SqlCase(Record):
     """Confidence that the model stated, high, medium or low."""
     dialect: str | None = None
     schema: str | FrozenMapping[str, FrozenMapping[str, str]] | None = attrs.field(
-        default=None, converter=frozen_schema
+        default=None, converter=frozen_mappings
     )
     """The tables, as text or as table -> column -> type."""
     question: str | None = None
@@ -214,7 +213,7 @@ class SqlCase(Record):
         if self.confidence is not None:
             check_level("confidence", self.confidence, tuple(DEFAULT_NOMINAL))
         store(self, "dialect", check_dialect(self.dialect))
-        checked_schema(self.schema, self.dialect)
+        store(self, "schema", checked_schema(self.schema, self.dialect))
         if self.question is not None:
             check_text("question", self.question, empty=True)
         SqlOptions.of(self.options, {"keys": self.keys})
@@ -593,7 +592,7 @@ def sql_cases_from_columns(
 
     def entries(name: str, values: Any) -> tuple[Any, ...]:
         if name in _ONE_FOR_ALL and (isinstance(values, str | SqlOptions) or is_mapping(values)):
-            return (frozen_schema(values) if name == "schema" else values,) * len(case_ids)
+            return (frozen_mappings(values) if name == "schema" else values,) * len(case_ids)
         items = check_items(name, as_builtins(values), what="entries")
         check_same_length(name, len(items), "case_id", len(case_ids))
         check_same_order("case_id", case_id, name, values)

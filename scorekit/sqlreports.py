@@ -27,7 +27,7 @@ from scorekit._sheet import markdown
 from scorekit._sheet.model import ROWS_AT_MOST, Estimate, Fields, Scale, Sheet, Table, row_of
 from scorekit._sheet.text import render
 from scorekit._sheet.values import between, counted, estimate, level_of
-from scorekit._sql.door import lacks_only_function
+from scorekit._sql.door import Faults
 from scorekit._stats.suites import nothing_of_others
 from scorekit.calibration import ConfidenceCalibration, confidence_calibration
 from scorekit.cases import METRICS, SqlCaseScore, SqlScoring, failed, is_unjudged
@@ -591,7 +591,9 @@ def _lacking(cases: tuple[SqlCaseScore, ...]) -> tuple[Counter[str], list[str]]:
 
 def _lacks_function(result: QueryCorrectness | None) -> bool:
     error = None if result is None else result.error
-    return error is not None and error.kind == UNDECIDED and lacks_only_function(error.message)
+    return (
+        error is not None and error.kind == UNDECIDED and Faults.lacks_only_function(error.message)
+    )
 
 
 def _repeated(cases: tuple[SqlCaseScore, ...]) -> list[str]:

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from scorekit._sql.evidence import NOT_COMPARED as NOT_COMPARED
     from scorekit._sql.evidence import find_evidence as find_evidence
     from scorekit._sql.faults import Faults as Faults
-    from scorekit._sql.faults import lacks_only_function as lacks_only_function
     from scorekit._sql.meaning.columns import ColumnReader as ColumnReader
     from scorekit._sql.refute.duck import is_installed as is_installed
     from scorekit._sql.refute.engine import AnyEngine as AnyEngine
@@ -26,7 +25,6 @@ if TYPE_CHECKING:
     from scorekit._sql.schema.tables import Schema as Schema
     from scorekit._sql.schema.tables import checked_schema as checked_schema
     from scorekit._sql.schema.tables import frozen_keys as frozen_keys
-    from scorekit._sql.schema.tables import frozen_schema as frozen_schema
     from scorekit._sql.schema.tables import schema_text as schema_text
     from scorekit._sql.text.base_tables import read_tables as read_tables
     from scorekit._sql.text.messages import diagnose as diagnose
@@ -38,14 +36,12 @@ if TYPE_CHECKING:
 HOMES: Final = {
     "audit": ("Kind", "audit"),
     "evidence": ("NOT_COMPARED", "find_evidence"),
-    "faults": ("Faults", "lacks_only_function"),
+    "faults": ("Faults",),
     "meaning.columns": ("ColumnReader",),
     "refute.duck": ("is_installed",),
     "refute.engine": ("AnyEngine", "engine_name"),
     "refute.search": ("Difference",),
-    "schema.tables": (
-        *("Keys", "Schema", "checked_schema", "frozen_keys", "frozen_schema", "schema_text"),
-    ),
+    "schema.tables": (*("Keys", "Schema", "checked_schema", "frozen_keys", "schema_text"),),
     "text.base_tables": ("read_tables",),
     "text.messages": ("diagnose",),
     "text.names": ("match_names",),

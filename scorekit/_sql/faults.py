@@ -170,7 +170,7 @@ class Faults:
         except (TypeError, InputError):
             return NONE_LACKING
 
-
-def lacks_only_function(reason: str) -> bool:
-    """Say whether a pair is undecided for a function that its database does not have."""
-    return NO_FUNCTION in reason
+    @staticmethod
+    def lacks_only_function(reason: str) -> bool:
+        """Say whether a pair is undecided for a function that its database does not have."""
+        return NO_FUNCTION in reason
