@@ -38,13 +38,13 @@ from scorekit._sql.door import (
     Faults,
     Schema,
     check_dialect,
+    check_engine,
     checked_schema,
     parsed_once,
     schema_text,
 )
 from scorekit.equivalence import (
     SqlEquivalence,
-    check_engine,
     is_empty,
     returned_by,
     sql_equivalence,
@@ -255,6 +255,7 @@ class CorrectnessQuestion:
             check_text("question", question, empty=True)
         named = check_dialect(dialect)
         schema = checked_schema(schema, named)
+        check_engine(engine)
         return cls(
             generated=check_generated("generated", generated),
             accepted=accepted_queries(expected),
@@ -266,7 +267,7 @@ class CorrectnessQuestion:
             evidence=evidence,
             timeout_seconds=check_timeout(timeout_seconds),
             options=SqlOptions.of(options, FrozenMapping(fields)).settled,
-            engine=check_engine(engine),
+            engine=engine,
         )
 
     @parsed_once()

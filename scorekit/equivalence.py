@@ -16,10 +16,10 @@ from scorekit._sql.door import (
     Difference,
     Schema,
     check_dialect,
+    check_engine,
     find_evidence,
-    is_installed,
 )
-from scorekit.errors import InputError, MissingExtraError, one_line, refuse
+from scorekit.errors import InputError, one_line
 from scorekit.records import Record, listing
 from scorekit.results import OptionFields, Rule, SqlOptions, result_accuracy, takes_options
 
@@ -299,13 +299,14 @@ def sql_equivalence(
     count = check_count("n_databases", n_databases, 1, MAX_DATABASES)
     number = check_count("seed", seed)
     seconds = check_number("timeout_seconds", timeout_seconds, 0.0, open_ends=True)
+    check_engine(engine)
     found = find_evidence(
         texts,
         schema=schema,
         dialect=named,
         options=given,
         is_alike=_alike_by(given.rule),
-        engine=check_engine(engine),
+        engine=engine,
         n_databases=count,
         seed=number,
         seconds=seconds,
@@ -334,19 +335,6 @@ def _alike_by(rule: Rule) -> Callable[[Rows, Rows], bool] | None:
             return True
 
     return None if rule == "scorekit" else is_alike
-
-
-def check_engine(engine: AnyEngine | None) -> AnyEngine | None:
-    """Return an engine, if it is one."""
-    what = "a function of statements and a query, or 'duckdb'"
-    if isinstance(engine, str):
-        if engine != "duckdb":
-            refuse("engine", what, engine)
-        if not is_installed():
-            raise MissingExtraError("duckdb", "duckdb")
-    elif engine is not None and not callable(engine):
-        refuse("engine", what, engine, TypeError)
-    return engine
 
 
 def counterexample_of(found: Difference) -> Counterexample:

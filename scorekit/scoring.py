@@ -22,7 +22,7 @@ from scorekit._core.progress import check_progress, reporting
 from scorekit._core.text import key_of
 from scorekit._judge.ledger import Ledger, ledger
 from scorekit._judge.waiting import check_timeout, off_loop, run_to_end
-from scorekit._sql.door import AnyEngine, engine_name, parsed_once, schema_text
+from scorekit._sql.door import AnyEngine, check_engine, parsed_once, schema_text
 from scorekit.cases import (
     METRICS,
     SqlCase,
@@ -33,7 +33,6 @@ from scorekit.cases import (
     references,
 )
 from scorekit.correctness import CorrectnessQuestion, Evidence, QueryCorrectness
-from scorekit.equivalence import check_engine
 from scorekit.errors import InputError, shown
 from scorekit.judges import AnyJudge, CachedJudge, Judge, asks_together, optional_judge
 from scorekit.parallel import Progress
@@ -186,7 +185,7 @@ def _scoring(
         metrics=metrics,
         evidence=evidence,
         confidence_level=confidence_level,
-        engine=engine_name(check_engine(engine)),
+        engine=check_engine(engine),
     )
     asks = any(case.safety_valid is not None for case in cases)
     asks = asks if scoring.metrics is None else "safety_validation" in scoring.metrics

@@ -14,12 +14,11 @@ if TYPE_CHECKING:
     from scorekit._sql.audit import Kind as Kind
     from scorekit._sql.audit import audit as audit
     from scorekit._sql.evidence import NOT_COMPARED as NOT_COMPARED
+    from scorekit._sql.evidence import check_engine as check_engine
     from scorekit._sql.evidence import find_evidence as find_evidence
     from scorekit._sql.faults import Faults as Faults
     from scorekit._sql.meaning.columns import ColumnReader as ColumnReader
-    from scorekit._sql.refute.duck import is_installed as is_installed
     from scorekit._sql.refute.engine import AnyEngine as AnyEngine
-    from scorekit._sql.refute.engine import engine_name as engine_name
     from scorekit._sql.refute.search import Difference as Difference
     from scorekit._sql.schema.tables import Keys as Keys
     from scorekit._sql.schema.tables import Schema as Schema
@@ -35,11 +34,10 @@ if TYPE_CHECKING:
 
 HOMES: Final = {
     "audit": ("Kind", "audit"),
-    "evidence": ("NOT_COMPARED", "find_evidence"),
+    "evidence": ("NOT_COMPARED", "check_engine", "find_evidence"),
     "faults": ("Faults",),
     "meaning.columns": ("ColumnReader",),
-    "refute.duck": ("is_installed",),
-    "refute.engine": ("AnyEngine", "engine_name"),
+    "refute.engine": ("AnyEngine",),
     "refute.search": ("Difference",),
     "schema.tables": (*("Keys", "Schema", "checked_schema", "frozen_keys", "schema_text"),),
     "text.base_tables": ("read_tables",),

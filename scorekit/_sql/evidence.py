@@ -16,14 +16,14 @@ from scorekit._sql.meaning.operands import drops_texts
 from scorekit._sql.meaning.question import Question, Same
 from scorekit._sql.prove.clauses import differing
 from scorekit._sql.prove.search import IGNORED, UNORDERED, Proof, Unproved, Within, search
-from scorekit._sql.refute.duck import DUCKDB, refute_in_duckdb, why_not
+from scorekit._sql.refute.duck import DUCKDB, is_installed, refute_in_duckdb, why_not
 from scorekit._sql.refute.engine import AnyEngine, Engine, Raised, engine_name, refute_by
 from scorekit._sql.refute.expressions import UnfaithfulError
 from scorekit._sql.refute.reading import Pair, Texts, fold_names, read_pair, read_texts
 from scorekit._sql.refute.search import Difference, NoDifference, refute
 from scorekit._sql.schema.tables import Schema, SqlSchema, read_schema
 from scorekit._sql.text.parsing import is_long, text_around
-from scorekit.errors import one_line
+from scorekit.errors import MissingExtraError, one_line, refuse
 
 CASED: Final = "texts that differ in case only are different values"
 """What a set of texts rests on where a collation may be blind to case."""
@@ -50,6 +50,19 @@ NOT_COMPARED: Final = (UNORDERED, IGNORED)
 
 _TEXT_SHOWN = 60
 _T = TypeVar("_T")
+
+
+def check_engine(engine: AnyEngine | None) -> str | None:
+    """Return the name of an engine; refuse what is none."""
+    what = "a function of statements and a query, or 'duckdb'"
+    if isinstance(engine, str):
+        if engine != "duckdb":
+            refuse("engine", what, engine)
+        if not is_installed():
+            raise MissingExtraError("duckdb", "duckdb")
+    elif engine is not None and not callable(engine):
+        refuse("engine", what, engine, TypeError)
+    return engine_name(engine)
 
 
 @attrs.frozen(kw_only=True)
