@@ -135,29 +135,30 @@ def lm_eval() -> None:
         }  # fmt: skip
         first_of = [{"name": "first", "filter": [flexible, first]}]
         plain = {"doc_to_target": "{{answer}}"}
-        tasks = {
+        tasks: dict[str, list[Any]] = {
             "two_filters": [generated("sums_generated", data[0], filter_list=two)],
             "choice": [choice],
             "repeats_first": [
                 generated("sums_first", data[0], repeats=3, filter_list=first_of, **plain)
             ],
-            "group": [
-                {
-                    "group": "sums_group", "task": [
-                        generated(f"sums_{i}", data[i], filter_list=first_of) for i in range(2)
-                    ],
-                    "aggregate_metric_list": [
-                        {"metric": "exact_match", "filter_list": "first", "weight_by_size": True}
-                    ],
-                }
+            "group": ["sums_group"],
+        }  # fmt: skip
+        group = {
+            "group": "sums_group", "task": ["sums_0", "sums_1"],
+            "aggregate_metric_list": [
+                {"metric": "exact_match", "filter_list": "first", "weight_by_size": True}
             ],
         }  # fmt: skip
+        members = [generated(f"sums_{i}", data[i], filter_list=first_of) for i in range(2)]
+        for i, config in enumerate((group, *members)):  # JSON is YAML
+            (Path(folder) / f"config{i}.yaml").write_text(json.dumps(config), encoding="utf-8")
+        manager = TaskManager(include_path=folder, include_defaults=False)
         for name, own in tasks.items():
             for side, slip in (("old", 0.1), ("new", 0.5)):
                 tracker = EvaluationTracker(output_path=str(Path(folder) / name / side))
                 found = simple_evaluate(
                     model=Fake(slip), tasks=own, log_samples=True, bootstrap_iters=100,
-                    evaluation_tracker=tracker, task_manager=TaskManager(),
+                    evaluation_tracker=tracker, task_manager=manager,
                 )  # fmt: skip
                 samples = found.pop("samples")
                 tracker.save_results_aggregated(results=found, samples=samples)
@@ -178,7 +179,8 @@ def _keep_lm_eval(name: str, side: str, folder: Path) -> None:
     kept["model_name"] = {"old": "careful", "new": "hasty"}[side]
     kept["config"] = {k: v for k, v in kept["config"].items() if k in ("model", "limit")}
     for config in kept["configs"].values():
-        config.pop("dataset_kwargs", None)
+        for key in ("dataset_kwargs", "config_source"):
+            config.pop(key, None)
         config.pop("fewshot_config", None)
     write(f"lm_eval_{name}_{side}_results.json", kept)
     for path in sorted(folder.rglob("samples_*.jsonl")):
@@ -488,6 +490,7 @@ def promptfoo() -> None:
                 **os.environ, "PROMPTFOO_DISABLE_TELEMETRY": "1", "PROMPTFOO_DISABLE_UPDATE": "1",
                 "PROMPTFOO_CONFIG_DIR": f"{folder}/home",
                 "PROMPTFOO_DISABLE_REMOTE_GENERATION": "1",
+                "PROMPTFOO_DISABLE_ADAPTIVE_SCHEDULER": "1",  # it would try again for minutes
             }  # fmt: skip
             run = [command, "eval", "-c", "promptfooconfig.json", "-o", "output.json",
                    "--no-cache", "--no-progress-bar", *options]  # fmt: skip

@@ -12,6 +12,7 @@ from scorekit._readers.content import (
     Content,
     field,
     is_list,
+    items_of,
     names_of,
     number,
     refuse_copies,
@@ -22,6 +23,9 @@ from scorekit.errors import InputError, refuse, shown
 
 PASS_AT = ("pass@1", "pass@10")
 TIMED_OUT = "timed out"
+
+PASSED, FAILED = ("pass", "success"), ("fail", "timeout", "failed", "timed out")
+"""Statuses of samples, those of EvalPlus before 0.3 last."""
 
 
 def human_eval(rows: object) -> Reading:
@@ -83,34 +87,38 @@ def evalplus(data: object, tests: str) -> Reading:
         found.notes.append("only the tests of the benchmark were run (--base-only)")
     for task, own in samples.items():
         for i, (base, plus) in enumerate(own):
-            passed = base == "pass" and (is_base or plus == "pass")
+            passed = base in PASSED and (is_base or plus in PASSED)
             found.add(task, float(passed), attempt=i)
     return found
 
 
 def _plus_samples(content: Content, task: str, own: object) -> list[tuple[str, str | None]]:
     """Return both statuses of each sample of a task, also as versions before 0.3 wrote them."""
-    if is_mapping(own) and is_list(own.get("base")):
-        plus = own.get("plus") or [None] * len(own["base"])
-        return [
-            (str(_status(base)), None if more is None else str(_status(more)))
-            for base, more in zip(own["base"], plus, strict=True)
-        ]
-    found: list[tuple[str, str | None]] = []
     name = f"data['eval'][{shown(task)}]"
-    for i, row in enumerate(attrs.evolve(content, name=name, value=own).rows()):
-        base = content.key(row, "base_status", f"{name}[{i}]")
-        more = content.key(row, "plus_status", f"{name}[{i}]")
-        for status in (base, more):
-            if status is not None and not isinstance(status, str):
-                refuse(f"{name}[{i}]", "a sample whose statuses are words such as 'pass'", status)
-        found.append((str(base), more))
-    return found
+    if is_mapping(own) and is_list(own.get("base")):  # [status, details] of each
+        base, plus = (items_of(own.get(kind)) for kind in ("base", "plus"))
+        if plus and len(plus) != len(base):
+            refuse(name, f"as many entries of 'plus' as of 'base', {len(base)}", len(plus))
+        pairs = [
+            tuple(one[0] if is_list(one) and one else one for one in pair)
+            for pair in zip(base, plus or [None] * len(base), strict=True)
+        ]
+    else:
+        pairs = [
+            tuple(content.key(row, f"{kind}_status", f"{name}[{i}]") for kind in ("base", "plus"))
+            for i, row in enumerate(attrs.evolve(content, name=name, value=own).rows())
+        ]
+    return [
+        (_status(f"{name}[{i}]", base), None if more is None else _status(f"{name}[{i}]", more))
+        for i, (base, more) in enumerate(pairs)
+    ]
 
 
-def _status(value: object) -> object:
-    """Return the status of a sample that older versions wrote as ``[status, details]``."""
-    return value[0] if is_list(value) and value else value
+def _status(name: str, value: object) -> str:
+    if not isinstance(value, str) or value not in (*PASSED, *FAILED):
+        domain = f"a sample whose status is one of {', '.join(map(repr, (*PASSED, *FAILED)))}"
+        refuse(name, domain, value)
+    return value
 
 
 def bigcodebench(data: object, pass_at_k: object) -> Reading:
@@ -123,7 +131,7 @@ def bigcodebench(data: object, pass_at_k: object) -> Reading:
         name = f"data['eval'][{shown(task)}]"
         for i, row in enumerate(attrs.evolve(content, name=name, value=own).rows()):
             status = content.key(row, "status", f"{name}[{i}]")
-            found.add(task, float(status == "pass"), attempt=i)
+            found.add(task, float(_status(f"{name}[{i}]", status) in PASSED), attempt=i)
     if pass_at_k is not None:
         if not is_mapping(pass_at_k) or not any(
             str(name).startswith("pass@") for name in pass_at_k

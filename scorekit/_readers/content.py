@@ -12,6 +12,7 @@ import attrs
 from scorekit._core.checks import is_flag, is_missing, is_ordered
 from scorekit._core.mappings import is_mapping
 from scorekit._core.text import and_more
+from scorekit._readers.reading import is_finite
 from scorekit.errors import TEXT_LIMIT, InputError, refuse, shown
 
 Row: TypeAlias = Mapping[str, Any]
@@ -150,6 +151,10 @@ class Content:
         elif is_mapping(first):
             found = f"rows with {_listed(first)}"
         hint = f"; readers.{other}() reads such" if other not in ("", self.reader) else ""
+        if other == self.reader:  # such as its results in place of its rows
+            hint = f"; that is another file of {other}, which another argument takes"
+        elif is_mapping(first) and whose(first) == self.reader:
+            hint = "; one at a time"
         raise InputError(f"{self.name} must be {self.wanted}, got {found}{hint}")
 
     def rows(self) -> Sequence[Row]:
@@ -230,8 +235,7 @@ def number(name: str, value: object) -> float | None:
 
 def measured(value: object) -> float | None:
     """Return a cost or a time that was measured; None where the content has no such number."""
-    known = isinstance(value, int | float) and not isinstance(value, bool) and value >= 0
-    return float(value) if known and math.isfinite(value) else None  # type: ignore[arg-type]
+    return float(value) if is_finite(value) and value >= 0 else None
 
 
 def counted_tokens(value: object) -> int | None:

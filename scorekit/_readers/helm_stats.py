@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from scorekit._core.columns import check_id
 from scorekit._readers.content import (
     Content,
     Row,
@@ -32,7 +33,9 @@ def helm(
     content = Content("per_instance_stats", per_instance_stats, WANTED, "helm")
     given = content.rows()
     for i, row in enumerate(given):
-        content.key(row, "instance_id", f"per_instance_stats[{i}]")
+        place = f"per_instance_stats[{i}]"
+        check_id(f"{place}['instance_id']", content.key(row, "instance_id", place))
+        check_id(f"{place}['train_trial_index']", row.get("train_trial_index", 0))
     every = [(row, one) for row in given for one in items_of(row.get("stats")) if _is_named(one)]
     chosen = one_of("metric", metric, (one["name"]["name"] for _, one in every))
     own = [(row, one) for row, one in every if one["name"]["name"] == chosen]

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from typing import Any
 
+from scorekit._core.columns import check_id
 from scorekit._core.mappings import is_mapping
 from scorekit._readers.content import (
     Content,
@@ -31,6 +32,10 @@ _COMMON = frozenset((
     "doc_hash", "prompt_hash", "target_hash",
 ))  # fmt: skip
 """What a row has beside the values of metrics."""
+
+
+_HASHES = ("doc_hash", "prompt_hash", "target_hash")
+"""What the hash of a task is made of, row by row."""
 
 
 def lm_eval(
@@ -75,9 +80,10 @@ def _by_task(rows: object) -> dict[str, Sequence[Row]]:
         place = f"rows[{shown(name)}]" if is_group else "rows"
         content = Content(place, own, WANTED, "lm_eval")
         found[str(name)] = content.rows()
-        for row in found[str(name)]:
+        for i, row in enumerate(found[str(name)]):
             if "doc_id" not in row:
                 content.refuse()
+            check_id(f"{place}[{i}]['doc_id']", row["doc_id"])
     return found
 
 
@@ -109,9 +115,9 @@ def _task_of(results: object, rows: Sequence[Row], key: str, task: str | None) -
     if task is not None:
         return one_of("task", task, tasks)
     hashes = names_of(field(results, "task_hashes"))
-    if hashes and all("doc_hash" in row for row in rows):
-        parts = (f"{row['doc_hash']}{row['prompt_hash']}{row['target_hash']}" for row in rows)
-        own = sha256("".join(parts).encode()).hexdigest()
+    if hashes and all(name in row for row in rows for name in _HASHES):
+        parts = (f"{row[name]}" for row in rows for name in _HASHES)
+        own = sha256("".join(parts).encode("utf-8", "surrogatepass")).hexdigest()
         for name, known_hash in hashes.items():
             if own == known_hash:
                 return str(name)
@@ -205,6 +211,8 @@ def _read_results(
     ours: dict[str, float | None] = {}
     for name, own in values.items():
         stated = names_of(field(results, "results", name))
+        if results is not None and key not in stated and old_key not in stated:
+            refuse("results", f"those of the rows, with {key!r} of a task {name!r}", list(stated))
         better = field(results, "higher_is_better", name, metric)
         if better is False:
             refuse("metric", "one of which a higher value is better", metric)

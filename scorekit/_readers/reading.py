@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeGuard
 
 import attrs
 
@@ -61,6 +61,7 @@ class Reading:
     latency_seconds: list[float | None] = attrs.field(factory=list[float | None])
     input_tokens: list[int | None] = attrs.field(factory=list[int | None])
     output_tokens: list[int | None] = attrs.field(factory=list[int | None])
+    _kinds: dict[str, type] = attrs.field(factory=dict[str, type])
     _seen: set[tuple[object, ...]] = attrs.field(factory=set[tuple[object, ...]])
 
     def add(
@@ -68,7 +69,7 @@ class Reading:
         case_id: object,
         score: float | None,
         *,
-        attempt: str | int | None = None,
+        attempt: object = None,
         model: str | None = None,
         unknown: str = "",
         own: float | None = None,
@@ -77,12 +78,14 @@ class Reading:
         tokens: tuple[int | None, int | None] = (None, None),
     ) -> None:
         """Add an attempt; one whose number its case has already is refused."""
+        kind = type(case_id)
         if not isinstance(case_id, str) or not case_id:
-            case_id = check_id(
-                f"case_id[{len(self.case_id)}]",
-                str(case_id) if isinstance(case_id, int) else case_id,
-            )
+            case_id = check_id(f"case_id[{len(self.case_id)}]", case_id)
+        if self._kinds.setdefault(case_id, kind) is not kind:
+            refuse(f"case_id[{len(self.case_id)}]", "unlike all others, 1 like '1'", case_id)
         if attempt is not None:
+            if not isinstance(attempt, str | int):  # a reader takes what the content has there
+                refuse(f"attempt of case {shown(case_id)}", "a text or an integer", attempt)
             key = case_id, model, attempt
             if key in self._seen:
                 whose = "" if model is None else f" of model {shown(model)}"
@@ -156,6 +159,16 @@ EXACT_DECIMALS = 3
 """Decimals of a number in a file from which on it may be one that was rounded."""
 
 
+def is_finite(value: object) -> TypeGuard[float]:
+    """Tell numbers that a float can be; no flags."""
+    if not isinstance(value, int | float) or isinstance(value, bool):
+        return False
+    try:
+        return math.isfinite(value)
+    except OverflowError:
+        return False
+
+
 def agree(stated: float, ours: float, *, is_typed: bool) -> bool:
     """
     Tell whether our number is the one that is stated, to the decimals that it has.
@@ -183,25 +196,23 @@ def compared(
     own = reading.own_cases()
     found: dict[str, tuple[float, float]] = {}
     without: list[str] = []
-    typed = dict(given or {})
-    for name, value in typed.items():
-        known = isinstance(value, int | float) and not isinstance(value, bool)
-        if not known or not math.isfinite(value):
+    wrong: list[str] = []
+    numbers = [(name, value, False) for name, value in reading.stated.items()]
+    for name, value, is_typed in [*numbers, *((n, v, True) for n, v in (given or {}).items())]:
+        if not is_finite(value):
             refuse(f"published[{name!r}]", "a finite number", value)
-    for name, value in {**reading.stated, **typed}.items():
         ours = reading.rule(name, own)
-        if ours is None and name in typed:
+        if ours is None and is_typed:
             known_names = ", ".join(map(repr, dict.fromkeys([*reading.stated, *reading.names])))
             refuse("published", f"numbers of this run by their names: {known_names}", name)
         if ours is None:
             without.append(name)
             continue
-        found[name] = value, ours
-    wrong = [
-        f"{name} must be {value!r} as stated, got {ours!r}"
-        for name, (value, ours) in found.items()
-        if not agree(value, ours, is_typed=name in typed)
-    ]
+        agrees = agree(value, ours, is_typed=is_typed)
+        if name not in found or not agrees:  # one that is typed stands beside that of the content
+            found[name] = value, ours
+        if not agrees:
+            wrong.append(f"{name} must be {value!r} as stated, got {ours!r}")
     if wrong and check:
         n_lost = reading.unknown.count(NOT_RUN) + reading.n_missing
         lost = f"{n_lost} attempts that are stated are not in the content; " if n_lost else ""

@@ -21,7 +21,13 @@ DATA = Path(__file__).parents[1] / "data" / "harnesses"
 
 
 def load(name: str) -> Any:
-    """Return a stored file as a user parses it."""
+    """Return a stored file as a user parses it; with a star those of a group, by their tasks."""
+    if "*" in name:
+        before, after = name.split("*")
+        return {
+            path.name.removeprefix(before).removesuffix(after): load(path.name)
+            for path in sorted(DATA.glob(name))
+        }
     text = (DATA / name).read_text(encoding="utf-8")
     if name.endswith(".xml"):
         return text
@@ -73,6 +79,19 @@ FILES = [
         {"exact_match,flexible-extract": 0.8125}, (16, 16, 13),
     ),
     Genuine(
+        "lm_eval", "lm_eval_choice_new_samples.jsonl", _lm("choice_new", metric="acc_norm"),
+        {"acc_norm,none": 1.0}, (16, 16, 16),
+    ),
+    Genuine(
+        "lm_eval", "lm_eval_repeats_first_old_samples.jsonl", _lm("repeats_first_old"),
+        {"exact_match,first": 0.875}, (16, 16, 14),
+    ),
+    Genuine(
+        "lm_eval", "lm_eval_group_new_*_samples.jsonl", _lm("group_new"),
+        {"sums_group: exact_match,first": 0.5, "sums_0: exact_match,first": 0.4375},
+        (32, 32, 16),
+    ),
+    Genuine(
         "inspect_ai", "inspect_crash_old.json", {}, {"accuracy": 0.9375}, (8, 24, 19),
         {"error": 4},
     ),
@@ -109,6 +128,19 @@ FILES = [
         (14, 14, 4), {"error": 1},
     ),
     Genuine("evalplus", "evalplus_baseline_eval_results.json", {}, {}, (6, 30, 19)),
+    # as it printed them: the tests of the benchmark, then all
+    Genuine(
+        "evalplus", "evalplus_new.json", {"tests": "base", "published": {"pass@1": 0.625}},
+        {"pass@1": 0.625}, (6, 24, 15),
+    ),
+    Genuine(
+        "evalplus", "evalplus_new.json", {"published": {"pass@1": 0.333}}, {"pass@1": 0.333},
+        (6, 24, 8),
+    ),
+    Genuine(
+        "evalplus", "evalplus_base.json", {"published": {"pass@1": 0.875}}, {"pass@1": 0.875},
+        (6, 24, 21),
+    ),
     Genuine("bigcodebench", "bigcodebench_current_eval_results.json", {}, {}, (6, 30, 10)),
     Genuine("lm_eval", "lm_eval_samples_hasty.jsonl", {}, {}, (4, 16, 7)),
     Genuine("harbor", "harbor_new.jsonl", {}, {}, (8, 16, 2), {"time limit of the sandbox": 2}),
@@ -120,6 +152,20 @@ FILES = [
     Genuine(
         "promptfoo", "promptfoo_output.json", {"model": "hasty"},
         {"testPassCount": 9, "testFailCount": 9, "testErrorCount": 0}, (6, 18, 9),
+    ),
+    Genuine(
+        "promptfoo", "promptfoo_limit.json", {},
+        {"testPassCount": 3, "testFailCount": 0, "testErrorCount": 2, "errors": 2}, (5, 5, 3),
+        {"rate limit": 2},
+    ),
+    Genuine(
+        "promptfoo", "promptfoo_prompts.json", {"prompt": "Say {{q}} carefully"},
+        {"testPassCount": 5}, (5, 5, 5),
+    ),
+    Genuine(
+        "junit", "pytest_workers.xml", {},
+        {"tests": 20, "failures": 2, "errors": 3, "skipped": 2}, (9, 19, 15),
+        {"skipped": 1, "error": 1},
     ),
     Genuine(
         "tau_bench", "tau_bench_v1.json",
