@@ -25,7 +25,7 @@ from scorekit._readers.content import (
     refuse_copies,
     text_or_none,
 )
-from scorekit._readers.reading import Own, Reading, at_k, fmean
+from scorekit._readers.reading import MOST_NOT_RUN, Own, Reading, at_k, fmean
 from scorekit.errors import InputError, refuse
 
 _COUNTS = (
@@ -254,7 +254,11 @@ def _tau2(content: Content, data: Row) -> Reading:
     tasks = [field(task, "id") for task in items_of(data.get("tasks"))]
     if isinstance(n_trials, int) and all(isinstance(one, int) for one in found.attempt):
         n_there = Counter(found.case_id)
-        for task in dict.fromkeys([*map(str, tasks), *found.case_id]):
+        every = dict.fromkeys([*map(str, tasks), *found.case_id])
+        if len(every) * n_trials > MOST_NOT_RUN + len(found.case_id):
+            found.n_missing = len(every) * n_trials - len(found.case_id)
+            return found
+        for task in every:
             for trial in range(n_trials if n_there[task] < n_trials else 0):
                 found.not_run(task, trial, model)
     return found

@@ -24,7 +24,7 @@ from scorekit._readers.content import (
     one_of,
     text_or_none,
 )
-from scorekit._readers.reading import Own, Reading, fmean
+from scorekit._readers.reading import MOST_NOT_RUN, Own, Reading, fmean
 from scorekit.errors import InputError, refuse, shown
 
 WANTED = "a log of inspect_ai: what read_eval_log(path) returns, or the mapping of a JSON log"
@@ -140,9 +140,14 @@ def _add_samples(
                 counted_tokens(field(usage, "output_tokens")),
             ),
         )
-    n_epochs = field(log, "eval", "config", "epochs")
-    for case_id in items_of(field(log, "eval", "dataset", "sample_ids")):
-        for epoch in range(1, (n_epochs if isinstance(n_epochs, int) else 1) + 1):
+    ids = items_of(field(log, "eval", "dataset", "sample_ids"))
+    stated = field(log, "eval", "config", "epochs")
+    n_epochs = stated if isinstance(stated, int) else 1
+    if len(ids) * n_epochs > MOST_NOT_RUN + len(samples):
+        found.n_missing = len(ids) * n_epochs - len(samples)
+        return
+    for case_id in ids:
+        for epoch in range(1, n_epochs + 1):
             found.not_run(str(case_id), epoch, model)
 
 

@@ -22,7 +22,7 @@ from scorekit._readers.content import (
     text_or_none,
     whose,
 )
-from scorekit._readers.reading import Own, Reading, fmean
+from scorekit._readers.reading import MOST_NOT_RUN, Own, Reading, fmean
 from scorekit.errors import refuse, shown
 
 WANTED = "the rows of a samples_*.jsonl, or a mapping from task to its rows"
@@ -265,7 +265,8 @@ def _count_missing(
     n_missing = effective - len(there)
     if n_missing <= 0:
         return
-    absent = [i for i in range(effective) if i not in there]
+    few = n_missing <= MOST_NOT_RUN
+    absent = [i for i in range(effective) if i not in there] if few else []
     if len(absent) != n_missing:  # some were chosen, and nobody says which
         found.n_missing += n_missing
         return

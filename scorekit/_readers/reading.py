@@ -21,6 +21,10 @@ NOT_RUN = "not run"
 """The cause of an attempt that the harness states and the content does not have."""
 
 
+MOST_NOT_RUN = 1_000_000
+"""Attempts that are stated up to which those that are not there are named by their cases."""
+
+
 def no_rule(name: str, own: Own) -> float | None:
     """Know no number of the harness."""
     del name, own

@@ -195,6 +195,23 @@ def test_statuses_of_older_versions_of_evalplus() -> None:
     assert readers.evalplus(old, tests="base").scores() == {"HumanEval/0": [1.0, 1.0, 0.0]}
 
 
+@pytest.mark.parametrize("n", [2_000_000, 2**70])
+def test_attempts_beyond_number_are_counted_and_not_named(n: int) -> None:
+    """A count that no run could have costs neither time nor memory."""
+    log, tau, results = map(copy.deepcopy, (LOG, TAU2, LM_RESULTS))
+    log["eval"]["config"]["epochs"] = n
+    tau["info"]["num_trials"] = n
+    results["n-samples"]["sums_generated"]["effective"] = n
+    runs = (
+        (readers.inspect_ai(log, check=False), 8 * n - 24),
+        (readers.tau_bench(tau, check=False), 8 * n - 16),
+        (readers.lm_eval(LM, results=results, filter="strict-match", check=False), n - 16),
+    )
+    for run, n_lost in runs:
+        assert run.n_unknown["not run"] == n_lost
+        assert len(run.attempts["score"]) <= 24
+
+
 CONTENTS: list[tuple[str, Any, dict[str, Any]]] = [
     ("inspect_ai", LOG, {}),
     ("lm_eval", LM, {"results": LM_RESULTS, "filter": "strict-match"}),
