@@ -20,6 +20,14 @@ WAITING = (
 )
 """The remark on a growing run."""
 
+SIGHT = 0.9
+"""Level for a preference for sight, with one attempt at each case."""
+
+SOONER = f"confidence_level={SIGHT} finds smaller losses, with one attempt at each case"
+"""What is said of it."""
+
+NOISE = 1e-9
+
 SUITE_SPECS = {"before": ".3f", "now": ".3f", "change": "+z.3f"}
 """How the numbers of a table of suites are written."""
 
@@ -243,7 +251,15 @@ class SuiteVerdict(Record):
         else:
             broken = f"{counted(self.n_detectable, 'broken case')} of {self.n_cases}"
             finds = f"would find {broken} (a loss of {effect:.2g}) in four of five such runs"
-        return ["; ".join(filter(None, (finds, needed)))]
+        return ["; ".join(filter(None, (finds, needed, self._more_sight)))]
+
+    @property
+    def _more_sight(self) -> str:
+        """Name the level at which a loss is found sooner, where one attempt is all there is."""
+        error = self.n_suites * (1.0 - self.interval.confidence_level)
+        if self.n_changed is None or self.verdict != "inconclusive" or self.delta >= 0.0:
+            return ""
+        return SOONER if error < round(1.0 - SIGHT, DECIMALS) - NOISE else ""
 
     @property
     def between(self) -> str:

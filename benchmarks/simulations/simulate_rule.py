@@ -55,17 +55,21 @@ def as_mapping(sizes: Array, passes: Array) -> dict[int, list[int]]:
     }
 
 
-def gate(runs: Runs, level: float, **options: Any) -> str:
-    """Return what the gate of a user says: nothing, or why it stops."""
-    old, new = as_mapping(*runs[:2]), as_mapping(*runs[2:])
-    found = scorekit.compare_reports(old, new, confidence_level=level, **options)
+def said(found: scorekit.Comparison, *, allow_missing: bool = False) -> str:
+    """Return what the gate says: nothing, or why it stops."""
     try:
-        found.raise_for_regressions()
+        found.raise_for_regressions(allow_missing=allow_missing)
     except scorekit.CannotSeeError:
         return "cannot see"
     except scorekit.RegressionError as error:
         return "cannot tell" if str(error).startswith("cannot tell") else "stops"
     return ""
+
+
+def gate(runs: Runs, level: float) -> str:
+    """Return what the gate of a user says."""
+    old, new = as_mapping(*runs[:2]), as_mapping(*runs[2:])
+    return said(scorekit.compare_reports(old, new, confidence_level=level))
 
 
 def quick_gate(runs: Runs, level: float) -> str:
@@ -95,10 +99,10 @@ class Tally:
 
     def add(self, runs: Runs) -> None:
         """Ask the gate once."""
-        said = quick_gate(runs, self.level)
+        found = quick_gate(runs, self.level)
         if self.found.total() % CHECKED == 0:
-            assert said == gate(runs, self.level), (said, runs)
-        self.found[said] += 1
+            assert found == gate(runs, self.level), (found, runs)
+        self.found[found] += 1
 
     def share(self, *words: str) -> float:
         """Return how often it said one of these."""
@@ -107,8 +111,8 @@ class Tally:
     def __str__(self) -> str:
         """Say how often it stops, and how often of these it cannot tell."""
         doubt = self.share("cannot tell")
-        said = f"{self.share('stops', 'cannot tell', 'cannot see'):.3f}"
-        return said + (f" ({doubt:.3f})" if doubt else "")
+        stopped = f"{self.share('stops', 'cannot tell', 'cannot see'):.3f}"
+        return stopped + (f" ({doubt:.3f})" if doubt else "")
 
 
 def drawn(rng: Rng, rates: Array, sizes: Array | int) -> tuple[Array, Array]:
@@ -312,6 +316,50 @@ def effect(repeats: int) -> Iterator[str]:
             yield f"stated effect, {n}x{k} {kind}: found {power}, stated in {stated / repeats:.2f}"
 
 
+DAYS = 20
+
+
+def daily(repeats: int) -> Iterator[str]:
+    """One stored baseline that is compared with an unchanged run on each of many days."""
+    yield "attempts of the baseline, level, what: per day; any; worst; one broken; ten points"
+    for k, level, what in (
+        (5, 0.95, "alone"),
+        (20, 0.95, "alone"),
+        (5, 0.9975, "alone"),
+        (20, 0.9975, "alone"),
+        (5, 0.95, "twice"),
+        (20, 0.95, "twice"),
+        (5, 0.95, "the day before"),
+    ):
+        rng = np.random.default_rng(SEED)
+        stopped = np.zeros((repeats, DAYS), np.bool_)
+        found = np.zeros(2)
+        for i in range(repeats):
+            rates = WORLDS["beta"](rng, 50)
+            baseline = drawn(rng, rates, k)
+
+            def stops(old: tuple[Array, Array], now: Array, times: int, rng: Rng = rng) -> bool:
+                runs = (drawn(rng, now, 5) for _ in range(times))
+                return all(quick_gate((*old, *new), level) for new in runs)  # noqa: B023 - at once
+
+            times = 2 if what == "twice" else 1
+            before = baseline
+            for day in range(DAYS):
+                new = drawn(rng, rates, 5)
+                stopped[i, day] = bool(quick_gate((*before, *new), level))
+                if times > 1 and stopped[i, day]:
+                    stopped[i, day] = stops(before, rates, 1)
+                before = new if what == "the day before" else before
+            broken = rates.copy()
+            broken[np.argmax(baseline[1])] = 0.0
+            lower = rates * (1.0 - 0.1 / rates.mean())
+            found += [stops(baseline, now, times) for now in (broken, lower)]
+        worst = int(stopped.sum(axis=1).max())
+        shares = (stopped.mean(), stopped.any(axis=1).mean(), *(found / repeats))
+        numbers = [f"{one:.3f}" for one in shares]
+        yield f"{k}, {level}, {what}: {'; '.join([*numbers[:2], str(worst), *numbers[2:]])}"
+
+
 def monotone(repeats: int) -> Iterator[str]:
     """Worsen outcomes of jobs that stop; none may pass."""
     rng, tried, opened = np.random.default_rng(SEED), 0, 0
@@ -333,11 +381,11 @@ def monotone(repeats: int) -> Iterator[str]:
             for place in rng.integers(0, n, int(rng.integers(1, 6))):
                 passes[place] = rng.integers(0, passes[place] + 1)
             lower: Runs = (*runs[:3], passes)
-            said = quick_gate(lower, level)
+            found = quick_gate(lower, level)
             if tried % CHECKED == 0:
-                assert said == gate(lower, level), (said, lower)
+                assert found == gate(lower, level), (found, lower)
             tried += 1
-            opened += said not in ("stops", "cannot tell")
+            opened += found not in ("stops", "cannot tell")
     yield f"of {tried} worsened jobs that stopped, {opened} pass"
 
 
@@ -383,7 +431,7 @@ def _unknown_cell(repeats: int, k: int, share: float, what: str) -> str:
         old, new = ({i: row.tolist() for i, row in enumerate(side)} for side in sides)
         found = scorekit.compare_reports(old, new)
         stops, allowed = (
-            n + _is_stopped(found, allow_missing=is_allowed)
+            n + (said(found, allow_missing=is_allowed) in ("stops", "cannot tell"))
             for n, is_allowed in ((stops, False), (allowed, True))
         )
         rose += found.missing == "rose"
@@ -397,14 +445,6 @@ def _unknown_cell(repeats: int, k: int, share: float, what: str) -> str:
         known_stops += _t_of((means[1] - means[0])[both])
     shares = (one / repeats for one in (stops, rose, allowed, known_stops, failed_stops))
     return f"unknown {share:g}, {n} x {k}, {what}: " + "; ".join(f"{one:.3f}" for one in shares)
-
-
-def _is_stopped(found: scorekit.Comparison, *, allow_missing: bool) -> bool:
-    try:
-        found.raise_for_regressions(allow_missing=allow_missing)
-    except scorekit.RegressionError:
-        return True
-    return False
 
 
 def _t_of(deltas: Array) -> bool:
@@ -422,6 +462,7 @@ TABLES: dict[str, tuple[Callable[[int], Iterator[str]], int]] = {
     "copies": (copies, 1500),
     "effect": (effect, 200),
     "unknown": (unknown_outcomes, 300),
+    "daily": (daily, 300),
 }
 
 

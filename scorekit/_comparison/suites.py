@@ -18,7 +18,15 @@ from scorekit._stats.detectable import POWER, Detectable, broken_cases, cases_to
 from scorekit._stats.repeats import Repeats, enough_repeats
 from scorekit._stats.sides import Paired, Sides
 from scorekit.intervals import Interval
-from scorekit.verdicts import NOTHING_SCORED, Outcome, Question, SuiteVerdict, Test, WithinMargin
+from scorekit.verdicts import (
+    NOTHING_SCORED,
+    SIGHT,
+    Outcome,
+    Question,
+    SuiteVerdict,
+    Test,
+    WithinMargin,
+)
 
 
 def judge_suites(pairs: Sequence[Paired], plan: Plan, missing: Missing) -> list[SuiteVerdict]:
@@ -103,7 +111,9 @@ class _Judge:
             what = "group of cases" if n_units == 1 else "groups of case"
         are = f"{counted(n_units, what)} {'is' if n_units == 1 else 'are'}"
         enough = int(np.ceil(-np.log2(self.error) - 1e-9))
-        return f"{are} too few at {level}: compare {enough}"
+        sooner = is_at_most(self.units.least, (1.0 - SIGHT) / 2.0 / self.n_suites)
+        more = f", or pass confidence_level={SIGHT}" * sooner
+        return f"{are} too few at {level}: compare {enough}{more}"
 
     def detectable(self) -> tuple[float | None, int | None]:
         """Return the loss that is found with `POWER`, and the cases that break then."""
