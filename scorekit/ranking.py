@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from scorekit._core.arrays import Floats
 from scorekit._core.attempts import CaseScores
 from scorekit._core.checks import (
+    check_choice,
     check_count,
     check_instance,
     check_items,
@@ -30,7 +31,14 @@ from scorekit._core.sums import exact_mean
 from scorekit._sheet.model import ROWS_AT_MOST, Estimate, Sheet, Table
 from scorekit._sheet.values import counted, estimate, level_of
 from scorekit._stats.exact import is_tuple
-from scorekit._stats.sides import SCORE, Side, SuiteScores, read_mapping
+from scorekit._stats.sides import (
+    SCORE,
+    Side,
+    SuiteScores,
+    are_several_metrics,
+    read_mapping,
+    read_metrics,
+)
 from scorekit.errors import InputError, one_line, refuse, shown
 from scorekit.intervals import (
     Interval,
@@ -175,6 +183,7 @@ class ModelComparison(TableRecord):
             for pair in self.pairs[:ROWS_AT_MOST]
         ]
         specs = {"p": ".2g", "p (adjusted)": ".2g"}
+        how = _METHODS[next(iter(self.ranks.values())).method]
         return Sheet(
             "ModelComparison",
             f"{self._said()} ({sure}, {counted(len(self.means), 'model')} over "
@@ -189,7 +198,7 @@ class ModelComparison(TableRecord):
                     most=MAX_PAIRS,
                 ),
                 *self._next(),
-                f"All ranks and differences hold at once ({sure}), each mean by itself",
+                f"All ranks and differences hold at once ({sure}, {how}), each mean by itself",
                 *([EITHER_WAY] if self.n_unknown else ()),
             ),
         )
@@ -214,6 +223,9 @@ class ModelComparison(TableRecord):
             more = counted(self.n_more_tasks, "more task")
             yield f"to tell {first} from {second}: about {more} like these, at 80 % power"
 
+
+_METHODS = {"max-t": "by flipped signs", "gaffke": "by Gaffke's bound"}
+"""What the comparison of all pairs is called in a text."""
 
 MAX_NAMED = 5
 """Models that may be the best, named in the first line."""
@@ -248,13 +260,14 @@ def compare_models(
         scores: For each model its score at each task, or the scores of its attempts: finite
             numbers, higher is better, booleans as 0 and 1, None or NaN where missing. Or a
             `CodeReport` of two models or more, or reports of one model each: a list of
-            `SqlReport` that name their models, or a mapping from model to report.  Models and
+            `SqlReport` that name their models, or a mapping from model to report.  Of several
+            metrics each model has a mapping from metric to its scores by task.  Models and
             tasks are strings or integers; tasks that a model lacks are left out for all, and a
             model of which nothing is known is not compared.
         metric: What to take from a report: ``"pass@1"``, right or wrong, or ``"code_score"``, with
             partial credit; a metric of a `SqlReport`. None for ``"pass@1"``, or
-            ``"query_correctness"``, whose undecided pairs are unknown. Ignored for a mapping
-            of numbers.
+            ``"query_correctness"``, whose undecided pairs are unknown. Of several metrics of a
+            mapping the one to compare; ignored for a mapping of numbers.
         bounds: The lowest and the highest score possible, needed for a mapping of unequal numbers
             of attempts, or with unknown outcomes. None for no bounds; those of a report, or where
             all scores are 0 or 1, are 0 and 1.
@@ -291,7 +304,7 @@ def compare_models(
           large - small  better        +0.88 [+0.58, +1.17]  0.016         0.016
           other - small  better        +0.75 [+0.36, +1.14]  0.031         0.039
         to tell large from other: about 265 more tasks like these, at 80 % power
-        All ranks and differences hold at once (95 %), each mean by itself
+        All ranks and differences hold at once (95 %, by flipped signs), each mean by itself
         >>> compare_models({"large": scores["large"]})
         Traceback (most recent call last):
         ...
@@ -439,7 +452,7 @@ def _by_model(
 ) -> _GivenRuns:
     """Read the scores of each model, the metric of reports, and the bounds of scores if known."""
     runs, taken = _read_models(scores, metric, bounds or WIDEST)
-    if bounds is not None or taken is not None:
+    if bounds is not None or (taken is not None and not _has_metrics(scores)):
         return _GivenRuns(runs, taken, bounds or UNIT)
     if all(np.isin(run.known.attempts.scores, UNIT).all() for run in runs.values()):
         return _GivenRuns({model: run.within(UNIT) for model, run in runs.items()}, taken, UNIT)
@@ -472,14 +485,31 @@ def _read_models(
             if len(found) != 1:
                 refuse(name, "a report of one model", ", ".join(found))
         elif is_mapping(run):
-            tasks = by_id(f"a task of {name}", run)
-            found = _of_metric(read_mapping(name, tasks, bounds), SCORE[0])
+            found, taken = _of_mapping(name, run, metric, bounds)
         else:
             refuse(name, "a mapping from task to score, a Series, or a report", run, TypeError)
         runs[model] = next(iter(found.values()), SuiteScores.of(CaseScores.of({}), {}))
     if len(runs) < 2:  # noqa: PLR2004 - to compare takes two
         refuse("scores", "a mapping of at least two models", len(runs))
     return runs, taken
+
+
+def _of_mapping(
+    name: str, run: Mapping[Any, Any], metric: str | None, bounds: tuple[float, float]
+) -> tuple[dict[str, SuiteScores], str | None]:
+    """Return the scores of a model by task, or those of one of several metrics and its name."""
+    if not are_several_metrics(run):
+        tasks = by_id(f"a task of {name}", run)
+        return _of_metric(read_mapping(name, tasks, bounds), SCORE[0]), None
+    read = read_metrics(name, run, bounds)
+    check_choice("metric", metric, tuple(dict.fromkeys(own for own, _ in _suites(read))))
+    return _of_metric(read, str(metric)), metric
+
+
+def _has_metrics(scores: object) -> bool:
+    """Tell whether models have numbers of several metrics, which need not lie in [0, 1]."""
+    runs = scores.values() if is_mapping(scores) else ()
+    return any(is_mapping(run) and are_several_metrics(run) for run in runs)
 
 
 def _by_name(reports: Iterable[object]) -> dict[str, Report]:

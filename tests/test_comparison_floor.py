@@ -206,7 +206,7 @@ def test_rates_of_0_and_1_throughout(rate: int) -> None:
 @pytest.mark.parametrize(
     ("n_cases", "attempts", "first"),
     [
-        (5, 1, "cannot see a loss: 5 cases are too few at 95 %: compare 6, or make 3 attempts"),
+        (5, 1, "cannot see a loss: 5 cases are too few at 95 %: compare 6, or pass"),
         (3, 5, "cannot tell: 3 cases fell, 0 from 5 of 5 to 0 of 5 (p = 0.004), "),
         (6, 1, "regressed: 1.000 -> 0.000, a loss of 1.000, 95 % interval [-1.000, -1.000] lies"),
     ],

@@ -6,6 +6,7 @@ from fractions import Fraction
 from math import comb
 from typing import Any
 
+import attrs
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -97,3 +98,20 @@ def test_graded_scores_have_no_pass_at_k() -> None:
     """What is neither right nor wrong has no number of passes."""
     with pytest.raises(scorekit.InputError, match=r"'pass@k' or 'pass\^k' of attempts that are"):
         compare_reports({"a": [0.5, 1]}, {"a": [1, 1]}, metrics=["pass@2"])
+
+
+def test_models_are_compared_by_one_of_several_metrics() -> None:
+    """As if it had been given alone, with its name; costs need not lie in [0, 1]."""
+    right = {"a": dict.fromkeys(range(9), 1), "b": {i: i % 2 for i in range(9)}}
+    usd = {"a": {i: 2.5 + i for i in range(9)}, "b": {i: 3.5 + i / 2 for i in range(9)}}
+    both = {model: {"right": right[model], "usd": usd[model]} for model in right}
+    for metric, alone in (("right", right), ("usd", usd)):
+        found = scorekit.compare_models(both, metric=metric)
+        assert found.metric == metric
+        assert attrs.evolve(found, metric=None) == scorekit.compare_models(alone)
+    with pytest.raises(TypeError, match=r"^metric must be one of 'right', 'usd', got None$"):
+        scorekit.compare_models(both)
+    with pytest.raises(scorekit.InputError, match=r"^metric must be one of 'usd', got 'right'$"):
+        scorekit.compare_models({**both, "b": {"usd": usd["b"]}}, metric="right")
+    with pytest.raises(TypeError, match=r"^scores\['b'\]\['usd'\] must be a mapping from case to"):
+        scorekit.compare_models({**both, "b": {"right": right["b"], "usd": 2}}, metric="right")

@@ -458,7 +458,7 @@ def test_a_notebook_shows_models_and_pairs() -> None:
     for part in (
         head,
         *words,
-        "All ranks and differences hold at once (95 %), each mean by itself<",
+        "All ranks and differences hold at once (95 %, by flipped signs), each mean by itself<",
     ):
         assert f">{part}" in page
 
