@@ -178,7 +178,7 @@ def test_a_notebook_shows_of_a_case_what_print_does() -> None:
         assert f">{reason}</td>" in page
         assert reason in score.to_text(all=True)
     for query in ("SELECT COUNT(age)\nFROM users", "SELECT COUNT(*) FROM users WHERE 1 &lt; 2"):
-        assert f'margin: 0">{query}</pre>' in page
+        assert f'background: none">{query}</pre>' in page
     assert "<b>The generated query returns</b>" in page
     assert "The generated query returns: (0)" in score.to_text(all=True)
     assert str(score).splitlines()[1:] == [

@@ -159,8 +159,8 @@ def test_long_text_stays_on_the_page() -> None:
 
     assert cell("") == ""
     assert cell("SELECT 1\n  FROM a<b") == (
-        '<div align="left" style="min-width: 20em"><pre style="white-space: pre-wrap; '
-        'word-break: normal; overflow-wrap: break-word; margin: 0">'
+        '<div align="left" style="min-width: 14em"><pre style="white-space: pre-wrap; '
+        'word-break: normal; overflow-wrap: break-word; margin: 0; background: none">'
         "SELECT 1\n  FROM a&lt;b</pre></div>"
     )
     long = cell("\n".join(map(str, range(13))))

@@ -52,10 +52,13 @@ _ISOLATED = re.compile(rf"[{_RIGHT_TO_LEFT}](?:[{_RIGHT_TO_LEFT}\W]*[{_RIGHT_TO_
 """Words of these, behind which a number would change sides."""
 
 _PRE = (
-    '<pre style="white-space: pre-wrap; word-break: normal; overflow-wrap: break-word; margin: 0">'
+    '<pre style="white-space: pre-wrap; word-break: normal; overflow-wrap: break-word; margin: 0; '
+    'background: none">'
 )
 """Words stay whole: JupyterLab would break them anywhere."""
 _ROOMY = "min-width: 11em"
+SHORT = 24
+"""Longest text of a column that stays on one line, so that few pages have to be scrolled."""
 _DOT_WIDTH = 150
 _DOT_MARGIN = 5
 _WHOLE_DOT = f"display: block; width: {_DOT_WIDTH}px; min-width: {_DOT_WIDTH}px; max-width: none"
@@ -117,7 +120,7 @@ def _table(table: Table) -> str:
     blocks: set[str] = set()  # columns of one look, though some of their texts have a single line
     for name in table.columns:
         texts = [text for row in rows if isinstance(text := row.get(name), str)]
-        width = "white-space: nowrap" if max(map(len, texts), default=0) <= UNBROKEN else _ROOMY
+        width = "white-space: nowrap" if max(map(len, texts), default=0) <= SHORT else _ROOMY
         styles[name] = f' style="text-align: left; {width}"' if texts else ""
         if any(isinstance(row.get(name), Scale) for row in rows):
             styles[name] = ' style="text-align: center"'
@@ -219,7 +222,7 @@ def _text(text: str, *, block: bool = False) -> str:
         rest = _PRE + "\n".join(kept[FOLD_AFTER:]) + "</pre>" + _after(len(lines))
         shown += f"<details>{title}{rest}</details>"
     # notebooks set cells flush right; on a narrow page the table scrolls
-    return f'<div align="left" style="min-width: 20em">{shown}</div>'
+    return f'<div align="left" style="min-width: 14em">{shown}</div>'
 
 
 def _line(line: str, limit: int) -> str:
