@@ -120,6 +120,12 @@ def reports() -> None:
     lengths = scorekit.map_scores(len, ["a", "bc"], progress=True)
     scorekit.result_accuracy({"db": [(1, None)]}, {"db": [[1, "a"]]}, rule="soft-f1")
     assert_type(lengths, Generator[int, None, None])
+    assert_type(
+        scorekit.compare_from_columns(
+            case_id=["a", 2], version=["v", "w"], score=[True, None], baseline="v", margin=0.1
+        ),
+        Comparison,
+    )
     assert_type(scorekit.compare_reports({"a": 0.5}, {"a": [True, False]}), Comparison)
     scorekit.compare_reports({"a": 1}, {"a": np.array([0.5])}, clusters={"a": 1}, margin=0.1)
     scorekit.compare_reports({1: 1}, {1: [0, 1]}, clusters={1: "x"}, metrics=["score"])
