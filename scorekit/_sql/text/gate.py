@@ -17,16 +17,11 @@ from sqlglot.dialects.dialect import Dialect
 from sqlglot.errors import SqlglotError
 
 from scorekit._sql.databases.functions import VERSIONS, database_of
-from scorekit._sql.text.grammar import (
-    NO_OVER,
-    NO_WINDOW,
-    OF_STAR,
-    READ,
-    STATEMENTS,
-    Reading,
-    Word,
-    read_grammar,
-)
+from scorekit._sql.text.grammar.databases import STATEMENTS
+from scorekit._sql.text.grammar.operands import NO_OVER, OF_STAR
+from scorekit._sql.text.grammar.queries import NO_WINDOW
+from scorekit._sql.text.grammar.read import read_grammar
+from scorekit._sql.text.grammar.words import READ, Reading, Word
 from scorekit._sql.text.prepared import syntax_error, takes
 
 

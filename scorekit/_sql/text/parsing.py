@@ -21,7 +21,7 @@ from sqlglot.expressions.dml import DML
 from scorekit._core.checks import check_text
 from scorekit._sql.databases.functions import VERSIONS, database_of
 from scorekit._sql.text.gate import Verdict, fault_in, refused_everywhere, verdict
-from scorekit._sql.text.grammar import SQL_WORDS
+from scorekit._sql.text.grammar.databases import SQL_WORDS
 from scorekit._sql.text.nesting import MAX_NESTING, nesting
 from scorekit.errors import SqlError, refuse
 
