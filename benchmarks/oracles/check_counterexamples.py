@@ -50,6 +50,7 @@ class Engine:
             self.run(f"CREATE TABLE {self._quoted(name)} ({listed})")
 
     def _type(self, kind: str) -> str:
+        kind = kind.replace(" not null", "")  # a counterexample shows what the queries use
         if self.dialect != "mysql":
             return kind
         return kind.replace("real", "float").replace("timestamp", "datetime")
