@@ -243,6 +243,8 @@ def _ask_each(comparison: exp.Expr) -> None:
     )
     if not isinstance(query, exp.Select) or len(query.expressions) != 1 or query.is_star:
         return
+    if comparison.this.find(exp.AggFunc, exp.Window) is not None:
+        return  # which would be one of the rows asked for
     query = query.copy()
     query.set("expressions", [exp.alias_(query.expressions[0].unalias(), _EACH)])
     met = type(comparison)(
@@ -380,26 +382,19 @@ def _can_be_united(select: exp.Select) -> bool:
 
 
 def _are_told(select: exp.Select, keys: Mapping[str, exp.Expr]) -> bool:
-    """Say whether what stands for a key is written like it wherever it is shown or asked for."""
+    """Say whether keys are columns, written alike wherever they are shown or asked for."""
     having = select.args.get("having")
     parts = [*select.expressions, *([having.this] if having else [])]
     named = {one.alias.casefold() for one in select.expressions if one.alias}
-    if any(isinstance(key, exp.Literal) or _is_output(key, named) for key in keys.values()):
+    if any(not isinstance(key, exp.Column) or _is_output(key, named) for key in keys.values()):
         return False
-    names = {
-        column.name.casefold() for key in keys.values() for column in key.find_all(exp.Column)
-    }
-    columns = {text for key in keys.values() for text in map(_sql_of, key.find_all(exp.Column))}
+    names = {key.name.casefold() for key in keys.values()}
     return all(
-        node.sql() in columns
+        node.sql() in keys
         for part in parts
         for node in part.walk(prune=lambda one: isinstance(one, exp.AggFunc))
         if isinstance(node, exp.Column) and node.name.casefold() in names
     )
-
-
-def _sql_of(node: exp.Expr) -> str:
-    return node.sql()
 
 
 def _is_output(value: exp.Expr, named: Container[str]) -> bool:

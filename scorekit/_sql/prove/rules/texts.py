@@ -253,8 +253,8 @@ def pipes_for_concat(node: Function, view: View) -> Node | None:
         return None
     parts: list[Scalar] = []
     for one in node.operands:
-        if not (isinstance(one, Literal) and one.kind == "text") and view.kind(one) != "text":
-            return None
+        if not (isinstance(one, Literal) and one.kind == "text") and not is_text(one, view):
+            return None  # spaces that fill a text are joined, too
         filled = Function("coalesce", (one, Literal("text", "")))
         parts.append(one if view.never_null(one) else filled)
     joined, *others = parts
