@@ -288,11 +288,9 @@ def test_runs_are_compared_as_they_are() -> None:
         ),
     )  # fmt: skip
     both = compare_models([old, again])
-    assert (
-        {one.model for one in both.models} == {"mockllm/model", "other"}
-        if hasattr(both, "models")
-        else True
-    )
+    assert set(both.ranks) == {"mockllm/model", "other"}
+    by_name = compare_models({"mockllm/model": old.scores(), "other": new.scores()})
+    assert (both.means, both.ranks) == (by_name.means, by_name.ranks)
 
 
 def test_a_graded_run_is_compared_with_one_of_flags() -> None:
