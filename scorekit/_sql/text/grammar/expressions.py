@@ -1,5 +1,5 @@
 """Operators, by how strongly they bind."""
-# ruff: noqa: C901, PLR0911, PLR0912, PLR0915, PLR2004, SIM102 - a branch for each form, lists of words
+# ruff: noqa: C901, PLR0911, PLR0912, PLR2004, SIM102 - a branch for each form, lists of words
 
 from __future__ import annotations
 
@@ -59,6 +59,20 @@ class Expressions(Names):
                 self.i += 1
                 return 1
             return 0
+        for read in (self.infix, self.predicate, self.postfix):
+            found = read(levels)
+            if found is not None:
+                return found
+        if self.my and text == "MEMBER":
+            raise UnsureError(word)
+        if word.kind == "sign" and text not in (")", "]", "}", ",", ";", "(", ".", "["):
+            if text in self.grammar.unsure or (self.pg and not text.startswith(":")):
+                raise UnsureError(word)
+        return 0
+
+    def infix(self, levels: list[tuple[int, bool]]) -> int | None:
+        """Take a sign or a word between two operands, or IS; None for another one."""
+        word, text = self.at(), self.text()
         if text in self.grammar.infix and word.kind == "sign":
             self.i += 1
             if text in self.grammar.comparing:
@@ -85,6 +99,10 @@ class Expressions(Names):
         if text in ("ISNULL", "NOTNULL") and not self.my:
             self.i += 1
             return 1
+        return None
+
+    def predicate(self, levels: list[tuple[int, bool]]) -> int | None:
+        """Take IN, BETWEEN or LIKE, with NOT or without; None for another operator."""
         start = self.i
         negated = self.take("NOT")
         if self.take("IN"):
@@ -121,6 +139,11 @@ class Expressions(Names):
                 raise UnsureError(self.at())
             self.i = start
             return 0
+        return None
+
+    def postfix(self, levels: list[tuple[int, bool]]) -> int | None:
+        """Take what stands behind an operand, or between it and one of its own."""
+        text = self.text()
         if text == "ESCAPE" and any(level == _LIKE for level, _ in levels):
             self.i += 1
             return 2
@@ -159,12 +182,7 @@ class Expressions(Names):
         if text == "OVERLAPS" and not self.my:
             self.i += 1
             return 2
-        if self.my and text == "MEMBER":
-            raise UnsureError(word)
-        if word.kind == "sign" and text not in (")", "]", "}", ",", ";", "(", ".", "["):
-            if text in self.grammar.unsure or (self.pg and not text.startswith(":")):
-                raise UnsureError(word)
-        return 0
+        return None
 
     def is_what(self) -> int:
         self.take("NOT")
