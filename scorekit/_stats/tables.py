@@ -40,6 +40,10 @@ class Names(NamedTuple):
     of_row: NDArray[np.int64]
     """The name of each row, as its place among the distinct ones."""
 
+    def of_rows(self) -> list[str]:
+        """Return the name of each row."""
+        return list(map(self.distinct.__getitem__, self.of_row.tolist()))
+
 
 class Attempted(NamedTuple):
     """A table of attempts, checked."""
@@ -90,8 +94,7 @@ class Attempted(NamedTuple):
         items = check_items(name, as_builtins(_column(name, labels)), what="labels")
         codes = check_labels(name, items, self.n_rows)
         found: dict[str, tuple[int, Any]] = {}
-        for i, case in enumerate(self.cases.of_row[: self.n_rows].tolist()):
-            case_id = self.cases.distinct[case]
+        for i, case_id in enumerate(self.cases.of_rows()[: self.n_rows]):
             first = found.setdefault(case_id, (codes[i], items[i]))
             if first[0] != codes[i]:
                 domain = f"{shown(first[1])}, as in another row of case {shown(case_id)}"
@@ -139,7 +142,7 @@ def read_table(
     table = Attempted(cases, versions, metrics, scores, n_rows)
     if attempt is not None:
         given = check_items("attempt", as_builtins(_column("attempt", attempt)), what="labels")
-        keys = [[one.distinct[i] for i in one.of_row.tolist()] for one in table[:3]]
+        keys = [one.of_rows() for one in (table.cases, table.versions, table.metrics)]
         check_same_length("attempt", len(given), "case_id", n_rows)
         check_attempts(given * (scores.size // n_rows), *keys)
     return table

@@ -351,9 +351,9 @@ def frozen_keys(keys: object) -> Any:
     )
 
 
-def frozen_schema(schema: object) -> Any:
+def frozen_schema(schema: Any) -> Any:
     """Return a schema as text or as a mapping that hashes; what none is comes back as it is."""
-    if isinstance(schema, list | tuple) and schema and all(isinstance(one, str) for one in schema):
+    if _is_sequence(schema) and schema and all(isinstance(one, str) for one in schema):
         schema = ";\n".join(schema)
     return frozen_mappings(_from_json(schema) if isinstance(schema, str) else schema)
 
