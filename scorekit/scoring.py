@@ -150,7 +150,7 @@ def score_sql_case(
         >>> score_sql_case("SELECT 1")
         Traceback (most recent call last):
         ...
-        TypeError: case must be a SqlCase (of a table: sql_cases_from_columns(**table)), got 'SELECT 1'
+        TypeError: case must be a SqlCase (of a table: sql_cases_from_columns(**table), of a mapping: SqlCase(**mapping)), got 'SELECT 1'
     """  # noqa: E501 - a message is one line
     with parsed_once():
         item, run = _prepare_single(

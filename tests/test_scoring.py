@@ -347,7 +347,7 @@ def test_an_executor_that_fails_ends_the_run_and_its_judgements() -> None:
 @refusals("""
     cases=[] -> InputError: cases must be a non-empty sequence of SqlCase, got ()
     cases=[FULL, 3] -> TypeError: cases[1] must be a SqlCase
-      (of a table: sql_cases_from_columns(**table)), got 3
+      (of a table: sql_cases_from_columns(**table), of a mapping: SqlCase(**mapping)), got 3
     judge="me" -> TypeError: judge must be a Judge (see judge_from_function), got 'me'
     progress=1 -> TypeError: progress must be a callable, True or False, got 1
     executor=2 -> TypeError: executor must be an Executor of concurrent.futures, got 2

@@ -186,7 +186,7 @@ _SEE = {
     "Executor": " of concurrent.futures",
     "ModelPrice": " (see PRICES)",
     "Run": " (of a table: runs_from_columns(**table))",
-    "SqlCase": " (of a table: sql_cases_from_columns(**table))",
+    "SqlCase": " (of a table: sql_cases_from_columns(**table), of a mapping: SqlCase(**mapping))",
     "SqlReport": " (of stored JSON: SqlReport.from_json(text))",
     "TierStatistics": " (from tier_statistics; of a mapping its values())",
 }
