@@ -10,10 +10,10 @@ import attrs
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from refusals import Refusal, refusals
 
 import scorekit
 from scorekit import Comparison, compare_reports
-from tests.support.refusals import Refusal, refusals
 
 BEFORE: dict[str, Any] = {f"case-{i}": [1, 1, 0, 1] for i in range(12)}
 AFTER: dict[str, Any] = {f"case-{i}": [1, 0, 0, 1] for i in range(12)}
