@@ -78,6 +78,24 @@ def comparison() -> Figure:
     return figure
 
 
+def ruler() -> Figure:
+    """Draw both parts of a change, where another judge and another system came at once."""
+    rng = np.random.default_rng(11)
+    quality = rng.uniform(0.4, 1.0, 60)
+    old, new, again = (
+        dict(enumerate(np.clip(quality - less + rng.normal(0, 0.05, 60), 0, 1).round(2).tolist()))
+        for less in (0.0, 0.05, 0.05)
+    )
+    figure = Figure(figsize=(6, 2), layout="constrained")
+    rulers = {"judge": "x"}, {"judge": "y"}
+    anchors = {i: again[i] for i in range(30)}
+    result = scorekit.compare_reports(
+        old, new, rulers=rulers, rescored=anchors, threshold=0.3, attempts="fixed"
+    )
+    scorekit.plot_comparison(result, ax=figure.subplots())
+    return figure
+
+
 def ranks() -> Figure:
     """Draw the ranks that four models may have."""
     figure = Figure(figsize=(6, 3), layout="constrained")
@@ -123,6 +141,7 @@ PICTURES: tuple[Callable[[], Figure], ...] = (
     front,
     pass_at_k,
     comparison,
+    ruler,
     ranks,
     reliability,
     cost_quality,

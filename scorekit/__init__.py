@@ -59,6 +59,7 @@ _TOPICS = {
     "reports": "CodeReport ModelStatistics code_report code_report_from_columns",
     "results": "ResultAccuracy SqlOptions result_accuracy",
     "rubrics": "RubricScore rubric_score",
+    "rulers": "Ruler RulerChange RulerEffect",
     "runs": (
         "CrossTier Run RunScore TierStatistics cross_tier runs_from_columns "
         "score_run tier_statistics"
@@ -68,7 +69,7 @@ _TOPICS = {
         "extrapolate_pass_at_k g_pass_at_k majority_at_k pass_at_k pass_at_k_per_task "
         "pass_hat_k"
     ),
-    "scoring": "ascore_sql_case ascore_sql_cases score_sql_case score_sql_cases",
+    "scoring": "ascore_sql_case ascore_sql_cases rescore score_sql_case score_sql_cases",
     "sqlreports": "SqlReport",
     "summary": "LetterGrade Statistics Tally describe letter_grade",
     "tables": "TableAccuracy extract_tables table_accuracies_from_columns table_accuracy",

@@ -103,6 +103,9 @@ from scorekit.results import SqlOptions as SqlOptions
 from scorekit.results import result_accuracy as result_accuracy
 from scorekit.rubrics import RubricScore as RubricScore
 from scorekit.rubrics import rubric_score as rubric_score
+from scorekit.rulers import Ruler as Ruler
+from scorekit.rulers import RulerChange as RulerChange
+from scorekit.rulers import RulerEffect as RulerEffect
 from scorekit.runs import CrossTier as CrossTier
 from scorekit.runs import Run as Run
 from scorekit.runs import RunScore as RunScore
@@ -126,6 +129,7 @@ from scorekit.sampling import pass_at_k_per_task as pass_at_k_per_task
 from scorekit.sampling import pass_hat_k as pass_hat_k
 from scorekit.scoring import ascore_sql_case as ascore_sql_case
 from scorekit.scoring import ascore_sql_cases as ascore_sql_cases
+from scorekit.scoring import rescore as rescore
 from scorekit.scoring import score_sql_case as score_sql_case
 from scorekit.scoring import score_sql_cases as score_sql_cases
 from scorekit.sqlreports import SqlReport as SqlReport

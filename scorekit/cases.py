@@ -55,6 +55,7 @@ from scorekit.results import (
     check_databases,
     stored_results,
 )
+from scorekit.rulers import ANSWERS
 from scorekit.tables import TableAccuracy
 from scorekit.validation import SafetyValidation, ValidationAccuracy
 
@@ -288,6 +289,11 @@ class SqlCaseScore(Record):
         """Return the results there are, by metric."""
         results = {name: getattr(self, name) for name in METRICS}
         return {name: result for name, result in results.items() if result is not None}
+
+    @property
+    def answer(self) -> str:
+        """Digest of what the system gave; equal answers are measured alike by one ruler."""
+        return " ".join(f"{n} {d}" for n, d in self.input_digests.items() if n in ANSWERS)
 
     @property
     def is_broken(self) -> bool:

@@ -74,6 +74,13 @@ class CodeWeights(Record):
         if not 0.0 < sum(weights) < math.inf:
             refuse("weights", "numbers with a positive, finite sum", weights)
 
+    @property
+    def shares(self) -> str:
+        """The proportions in words, the same for all weights that mean the same."""
+        weights = {name: as_decimal(getattr(self, name)) for name in attrs.fields_dict(type(self))}
+        total = sum(weights.values())
+        return ", ".join(f"{name} {float(one / total):g}" for name, one in weights.items())
+
 
 DEFAULT_WEIGHTS = CodeWeights()
 """The proportions 0.4, 0.5 and 0.1 of forgetest."""

@@ -19,7 +19,8 @@ from scorekit._comparison.cases import (
 from scorekit._comparison.missing import Missing, Shift
 from scorekit._comparison.pairs import Runs, names_of, with_groups
 from scorekit._comparison.plan import DECIMALS, Plan
-from scorekit._comparison.suites import judge_suites
+from scorekit._comparison.rulers import measured_alike
+from scorekit._comparison.suites import by_cause, judge_suites
 from scorekit._core.checks import check_choice, check_flag
 from scorekit._core.columns import check_id
 from scorekit._core.frames import ScoreTable
@@ -43,6 +44,7 @@ from scorekit._stats.single_cases import FEWEST
 from scorekit._stats.tables import read_table
 from scorekit.errors import CannotSeeError, RegressionError, one_line, refuse
 from scorekit.records import UNDECIDED, Record, Report, ReportScores, SuiteKey, listing
+from scorekit.rulers import Ruler, RulerChange
 from scorekit.verdicts import SUITE_SPECS, SuiteVerdict
 
 MAX_CHANGES = 20
@@ -75,6 +77,12 @@ REMEDY = (
 
 GO_ON = 'raise_for_regressions(cannot_see="pass") goes on all the same'
 """What is said where a gate is blind."""
+
+RESCORE = (
+    "measure some answers of the baseline again, with rescore(), and give them as rescored=; or "
+    'compare_reports(ruler="ignore") goes on, and raise_for_regressions(cannot_tell="pass")'
+)
+"""What is said where too few cases were measured alike."""
 
 MISSING = (
     "outcomes that are unknown, and attempts that were not made, may hide failures; "
@@ -304,6 +312,9 @@ class Comparison(Report):
     n_copies: tuple[int, int] = (0, 0)
     """Reports of the baseline and of the current run that are left out, because another of their
     side is the same in every case: copies, or a system that never varies."""
+    ruler: RulerChange | None = None
+    """What the two runs were measured with otherwise, and what that changed; None where neither
+    says what it was measured with."""
     metrics_only_in_baseline: tuple[str, ...] = ()
     """Metrics that are not compared, because only the baseline has them, so that their cases
     are missing."""
@@ -404,6 +415,9 @@ class Comparison(Report):
     ) -> list[Reason]:
         """Return what stops a job that asks for this, but that it cannot see."""
         reasons = list(self._losses(on, cannot_tell))
+        if cannot_tell == "stop" and self.ruler is not None and self.ruler.too_few:
+            left = f"{self.ruler.n_left} of {self.ruler.n_cases} cases were measured alike"
+            reasons.append(Reason(f"cannot tell: {left}", [self.ruler.said, RESCORE]))
         missed = self.newly_missed_unsafe
         if require_safety:
             missed = self.missed_unsafe or ()
@@ -575,12 +589,14 @@ class Comparison(Report):
 
     def _sheet(self) -> Sheet:
         first, *others = self._findings()
+        ruler = self.ruler or RulerChange()
         return Sheet(
             f"Comparison of {one_line(self.current_name)} with {one_line(self.baseline_name)}",
-            f"{self._names}{first}",
+            f"{self._names}{ruler.lead}{first}",
             (
                 *others,
                 self._table_of_suites(),
+                *ruler.remarks(),
                 *self._sections(),
                 *self._closing(),
                 self._decision(),
@@ -850,6 +866,9 @@ def compare_reports(
     floor: float | None = None,
     anytime: bool = False,
     random_order: bool = False,
+    ruler: Literal["common", "refuse", "ignore"] = "common",
+    rulers: tuple[Mapping[str, str] | Ruler, Mapping[str, str] | Ruler] | None = None,
+    rescored: Comparable | None = None,
 ) -> Comparison:
     """
     Compare two runs: which cases changed, and did the suite as a whole change?
@@ -893,6 +912,15 @@ def compare_reports(
             grow, so that a run can stop as soon as it is decided.
         random_order: Whether the cases of a growing run come in random order, drawn before it
             began. Otherwise verdicts wait until it has all cases of the baseline.
+        ruler: What to do where both runs were not measured alike, as with other references,
+            options or another judge. ``"common"``: compare the cases that were, and stop as
+            *cannot tell* where these are fewer than half. ``"refuse"``: raise. ``"ignore"``:
+            compare all the same, and say so.
+        rulers: What two mappings were measured with, as mappings from names to text, such as
+            ``{"judge": "x", "rubric": "v2"}``. Reports know it.
+        rescored: Some of the baseline's answers, measured with today's ruler: a report, as
+            `rescore` makes one, or a mapping where the runs are. They tell the part of a change
+            that the ruler makes, so that the verdict is on the system.
 
     Returns:
         A frozen `Comparison`. Read *suite*, which has the verdict, *regressions* and
@@ -995,6 +1023,8 @@ def compare_reports(
     )
     if plan.attempts == "auto":
         runs.refuse_retries()
+    measured = measured_alike(runs, ruler=ruler, rulers=rulers, rescored=rescored)
+    runs = measured.runs
     every = runs.pairs()
     known = [pair for pair in every if pair.case_ids]
     wholes = known or every
@@ -1002,8 +1032,9 @@ def compare_reports(
     labels = [None] * len(wholes) + [label for label, parts in grouped.items() for _ in parts]
     pairs = [*wholes, *(part for parts in grouped.values() for part in parts)]
     names = names_of(pairs, labels)
-    missing = Missing.of(every, plan)
+    missing = Missing.of([one for one in every if one.suite not in measured.unmeasured], plan)
     verdicts = judge_suites(pairs, plan, missing)
+    verdicts, effects = by_cause(verdicts, names, wholes, measured, plan)
     cases = judge_cases(known, plan, missing, one_system=runs.one_system)
     removed, failing = _lost(runs, known)
     missed, model = runs.missed(), runs.shared_model
@@ -1036,6 +1067,7 @@ def compare_reports(
         confidence_level=plan.confidence_level,
         threshold=plan.threshold,
         n_copies=runs.n_copies,
+        ruler=effects,
         **runs.whose(BASELINE, CURRENT),
     )
 

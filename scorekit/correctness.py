@@ -7,7 +7,7 @@ import logging
 import re
 from collections.abc import Coroutine, Iterable, Sequence
 from contextlib import AsyncExitStack
-from functools import cache, cached_property
+from functools import cache, cached_property, lru_cache
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias, Unpack, cast
@@ -117,6 +117,9 @@ REFUTED: Final = "refuted; "
 SHORT = 300
 """Characters of SQL that are parsed in passing; longer ones take a thread, not an event loop."""
 
+LONGEST_NAME = 40
+"""Characters of the name of a judge."""
+
 SHORT_REASON = 200
 """Characters of a reason in a message that says more behind it."""
 
@@ -149,6 +152,9 @@ class QueryCorrectness(MetricResult):
     cost_usd: float | None = None
     model: str | None = None
     response_id: str | None = None
+    judge: str | None = None
+    """Who judged: the model, or the judge's *identity*, with a digest of all that can change a
+    verdict; None where no judge decided."""
     judge_error: MetricError | None = None
     """Why the judge that was asked gave no verdict, where a counterexample decides instead."""
     prompt_tokens: tuple[tuple[int, int], ...] = ()
@@ -205,6 +211,16 @@ async def _within(asking: Coroutine[Any, Any, None], seconds: float) -> None:
         task.result()
     finally:
         task.cancel()
+
+
+@lru_cache(maxsize=64)
+def judge_name(identity: str) -> str:
+    """Return a short name of a judge, which is another one for another *identity*."""
+    model = re.search(r'"model": "([^"]+)"', identity)
+    if model is None and len(identity) <= LONGEST_NAME:
+        return one_line(identity)
+    name = one_line(identity if model is None else model[1], LONGEST_NAME)
+    return f"{name} ({key_of(identity)[:6]})"
 
 
 Found: TypeAlias = QueryCorrectness | tuple[SqlEquivalence, ...]
@@ -550,6 +566,7 @@ class CorrectnessQuestion:
             cost_usd=total_cost(answer.cost_usd for answer in verdicts),
             model=verdict.model,
             response_id=verdict.response_id,
+            judge=None if self.judge is None else judge_name(self.judge.identity),
         )
 
     def failed(self, error: Exception, answers: Sequence[Verdict]) -> QueryCorrectness:

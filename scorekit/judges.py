@@ -431,9 +431,9 @@ def judge_from_function(
 
     The function is called at a rate that is learned from refusals for load, and called again about
     a pair where a failure passes; while nobody is answered, one question at a time asks whether
-    the service is back. A plain function runs in threads, an async one on the caller's event loop,
-    and one pace holds for all of them. Where nothing that it returns can ever be used, it is not
-    called again after 30 pairs, or three times *max_concurrency*.
+    the service is back, for ten minutes at most. A plain function runs in threads, an async one on
+    the caller's event loop, and one pace holds for all of them. Where nothing that it returns can
+    ever be used, it is not called again after 30 pairs, or three times *max_concurrency*.
 
     Args:
         function: Returns a `Verdict`, or just a score of 1.0, 0.5 or 0.0; it may be ``async``.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from itertools import pairwise
 from statistics import fmean
 from typing import Any
@@ -55,6 +55,7 @@ from scorekit.horizons import TimeHorizon
 from scorekit.intervals import Interval
 from scorekit.ranking import BradleyTerry, ModelComparison
 from scorekit.reports import CodeReport, ModelStatistics
+from scorekit.rulers import RulerEffect
 from scorekit.runs import CrossTier, TierStatistics
 from scorekit.sampling import PassAtK
 from scorekit.verdicts import SuiteVerdict
@@ -312,10 +313,11 @@ def plot_comparison(
         return _plot_models(comparison, shown, width_inches, ax)
     check_instance("comparison", comparison, Comparison)
     rows = _rows(comparison, shown)
-    n_suites = len(comparison.suites)
+    n_suites = sum(isinstance(row, tuple) for row in rows)
     changes = (*comparison.regressions, *comparison.improvements)
     several = len({change.metric for change in changes}) > 1
-    names = [_row_name(row, n_suites, several=several) for row in rows]
+    split = () if comparison.ruler is None else comparison.ruler.effects
+    names = [_row_name(row, len(comparison.suites), split, several=several) for row in rows]
     heights = [1.0 + 0.8 * name.count("\n") for name in names]
     own = axes_for(ax, width_inches, n_rows=sum(heights))
     axes = untyped(own)
@@ -349,10 +351,12 @@ def plot_comparison(
     joint = "\n" if sum(map(len, sides)) > MAX_LABEL else " "
     verdicts = [suite.verdict for suite in comparison.suites.values()]
     counts = [f"{verdicts.count(verdict)} {verdict}" for verdict in dict.fromkeys(verdicts)]
-    outcome = ", ".join(counts) if n_suites > 1 else verdicts[0]
+    outcome = ", ".join(counts) if len(verdicts) > 1 else verdicts[0]
     unchanged = f"{comparison.n_unchanged} unchanged, within {comparison.threshold:g}"
     dashed = "" if margin is None else f"; dashed: margin {margin:g}"
     title = f"{sides[0]}{joint}against {sides[1]}: {outcome}"
+    if comparison.ruler is not None and comparison.ruler.said:
+        title += f"\n{comparison.ruler.said}"
     # suites that are named by models are of a single metric
     metrics = {change.metric for change in changes if change.model in comparison.suites}
     metrics = metrics or set(comparison.suites)
@@ -772,12 +776,17 @@ def _curve(name: str, items: object) -> tuple[PassAtK, ...]:
     return check_records(name, several, PassAtK)
 
 
-_ComparisonRow = CaseChange | int | tuple[str, SuiteVerdict]
+_ComparisonRow = CaseChange | int | tuple[str, SuiteVerdict | RulerEffect]
 
 
 def _rows(comparison: Comparison, most: int) -> Sequence[_ComparisonRow]:
     """Return the suites, then the cases from worst to best, an int for those left out."""
-    suites: list[_ComparisonRow] = [*comparison.suites.items()]
+    suites: list[_ComparisonRow] = []
+    effects = {} if comparison.ruler is None else comparison.ruler.effects
+    for name, suite in comparison.suites.items():
+        suites.append((name, suite))
+        if name in effects:
+            suites.append((name, effects[name]))
     if len(suites) > most:
         suites[most:] = [len(suites) - most]
     worse, better = comparison.regressions, comparison.improvements
@@ -789,11 +798,15 @@ def _rows(comparison: Comparison, most: int) -> Sequence[_ComparisonRow]:
     return [*suites, *worse[:n_worse], n_hidden, *reversed(better[:n_better])]
 
 
-def _row_name(row: _ComparisonRow, n_suites: int, *, several: bool) -> str:
+def _row_name(row: _ComparisonRow, n_suites: int, split: Container[str], *, several: bool) -> str:
     if isinstance(row, tuple):
+        if isinstance(row[1], RulerEffect):
+            name = f"the ruler's part ({counted(row[1].n_anchors, 'anchor')})"
+            return f"{name}\n{wrapped(estimate(row[1].delta, row[1].interval, '+'), MAX_LABEL)}"
         n, n_unscored, n_unknown = row[1].n_cases, row[1].n_unscored, row[1].n_unknown
         known = f"{n} of {n + n_unscored}" if n_unscored else f"{n}"
-        name = f"all cases ({known}{f', {n_unknown} in part' * (n_unknown > 0)})"
+        whose = "the system's part" if row[0] in split else "all cases"
+        name = f"{whose} ({known}{f', {n_unknown} in part' * (n_unknown > 0)})"
         if n_suites > 1:
             joint = ",\n" if len(row[0]) + len(name) > MAX_LABEL else ", "
             name = f"{short_name(row[0])}{joint}{name}"

@@ -361,6 +361,10 @@ class ReportScores(NamedTuple):
     """The tags of each case, where it has any."""
     own_metric: str = ""
     """What a harness calls the score, under which it stands too where it is right or wrong."""
+    ruler: Any = None
+    """The `Ruler` that all this was measured with, where it is known."""
+    answers: Mapping[str, tuple[str, ...]] = types.MappingProxyType({})
+    """Digests of the answers at each case, an attempt each, where reports have them."""
 
 
 UNDECIDED = "no_judge"

@@ -60,6 +60,7 @@ from scorekit.records import (
     SuiteKey,
     listing,
 )
+from scorekit.rulers import VERSIONS, Ruler
 from scorekit.sampling import PassAtK, check_k, or_unknown
 from scorekit.summary import check_quantiles, describe
 
@@ -303,6 +304,8 @@ class CodeReport(Report):
     )
     """Attempts with a missing outcome, by model and case, with the code score that each has if
     it failed and if it passed."""
+    ruler: Ruler | None = None
+    """What all this was measured with; None in a report that was made before there were rulers."""
 
     def _sheet(self) -> Sheet:
         lines = [sheet_of(one).headline for one in self.models]
@@ -410,6 +413,7 @@ class CodeReport(Report):
             cases=self._table.of_model(name),
             only_flags=self.only_flags,
             unknown=FrozenMapping({m: cases for m, cases in self.unknown.items() if m == name}),
+            ruler=self.ruler,
         )
 
     @property
@@ -446,7 +450,8 @@ class CodeReport(Report):
                 ends.setdefault(suite, {})[case_id] = (*known, *low), (*known, *high)
                 if not known:
                     failing[suite, case_id] = UNKNOWN
-        return ReportScores(suites, failing, only_flags=self.only_flags, ends=ends)
+        ruler = Ruler(unknown=("weights", "versions")) if self.ruler is None else self.ruler
+        return ReportScores(suites, failing, only_flags=self.only_flags, ends=ends, ruler=ruler)
 
     def to_rows(self) -> list[dict[str, Any]]:
         """
@@ -616,6 +621,10 @@ def report_on(
         cases=cases,
         only_flags=only_flags,
         unknown=_unknown(every.take(unknown), weights),
+        ruler=Ruler(
+            settings=FrozenMapping({"code_score": FrozenMapping({"weights": weights.shares})}),
+            versions=VERSIONS,
+        ),
     )
 
 

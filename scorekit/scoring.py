@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import logging
+import random
 from collections import Counter
 from collections.abc import Iterable
 from concurrent.futures import Executor
@@ -15,11 +15,15 @@ import attrs
 
 from scorekit._cases.metrics import orders_compared, unjudged_metrics
 from scorekit._cases.runner import CaseRun, Job, Outcome, without_judge
-from scorekit._core.checks import check_instance, check_number, check_records
+from scorekit._core.checks import (
+    check_count,
+    check_instance,
+    check_number,
+    check_records,
+)
 from scorekit._core.columns import check_id
 from scorekit._core.mappings import FrozenMapping
 from scorekit._core.progress import check_progress, reporting
-from scorekit._core.text import key_of
 from scorekit._judge.ledger import Ledger, ledger
 from scorekit._judge.waiting import check_timeout, off_loop, run_to_end
 from scorekit._sql.door import AnyEngine, check_engine, parsed_once, schema_text
@@ -33,10 +37,11 @@ from scorekit.cases import (
     references,
 )
 from scorekit.correctness import CorrectnessQuestion, Evidence, QueryCorrectness
-from scorekit.errors import InputError, shown
+from scorekit.errors import InputError, refuse, shown
 from scorekit.judges import AnyJudge, CachedJudge, Judge, asks_together, optional_judge
 from scorekit.parallel import Progress
 from scorekit.results import OptionFields, SqlOptions, takes_options
+from scorekit.rulers import NO_RULE, digest_of
 from scorekit.sqlreports import SqlReport, named_cases, report_of
 
 _log = logging.getLogger(__name__)
@@ -299,9 +304,6 @@ _DIGESTED_FIELDS = tuple(
     field.name for field in attrs.fields(SqlCase) if field.name not in _DIGESTED_SEPARATELY
 )
 
-_DIGITS = 12
-"""Of the digest of an input."""
-
 
 def _digests(case: SqlCase, scoring: SqlScoring) -> FrozenMapping[str, str]:
     """Return a digest of each known input of a case, and of each option that counts."""
@@ -312,14 +314,10 @@ def _digests(case: SqlCase, scoring: SqlScoring) -> FrozenMapping[str, str]:
     inputs["row_order"] = [*filter(None, orders_compared(case, options)[1])]
     if case.schema is not None:  # a mapping says more than the same words do
         inputs["schema"] = schema_text(case.schema), isinstance(case.schema, str)
-    del inputs["locate"], inputs["audit"]  # which change no verdict
-    return FrozenMapping(
-        {
-            name: key_of(json.dumps(value, default=dict))[:_DIGITS]
-            for name, value in inputs.items()
-            if value not in (None, (), [])
-        }
-    )
+    for name in NO_RULE:
+        del inputs[name]
+    known = {name: value for name, value in inputs.items() if value not in (None, (), [])}
+    return FrozenMapping({name: digest_of(value) for name, value in known.items()})
 
 
 @attrs.define
@@ -570,6 +568,103 @@ def score_sql_cases(
     except KeyboardInterrupt as interrupt:
         interrupt.report = suite.report()  # type: ignore[attr-defined] # pyright: ignore[reportAttributeAccessIssue]
         raise
+
+
+ANSWERED_BY_QUERY = ("query_correctness", "table_accuracy", "column_accuracy")
+"""Metrics of which a report holds all that they need of an answer."""
+
+
+@takes_options
+def rescore(
+    report: SqlReport,
+    cases: Iterable[SqlCase],
+    *,
+    judge: AnyJudge | None = None,
+    n: int | None = None,
+    seed: int = 0,
+    evidence: Evidence = "auto",
+    timeout_seconds: float = 30.0,
+    options: SqlOptions | None = None,
+    **fields: Unpack[OptionFields],
+) -> SqlReport:
+    """
+    Measure answers of an earlier report with today's references, options and judge.
+
+    `compare_reports` takes the result as *rescored*: it tells what the ruler changed and what the
+    system did. Metrics that need rows of a database, or a validator, are left out.
+
+    Args:
+        report: The report that has the answers, such as the baseline.
+        cases: Today's cases, for their references; what they generated is not looked at. Those
+            that the report does not have are left out.
+        judge: Today's judge, as for `score_sql_cases`.
+        n: How many cases to take at random; None for all. The page on rulers has a table of what
+            40 and 100 can show.
+        seed: Which of them.
+        evidence: As for `score_sql_cases`, like *timeout_seconds*, *options* and its fields.
+        timeout_seconds: Time limit of each judgement (``> 0``).
+        options: When two results are the same; each field of `SqlOptions` is a keyword too.
+
+    Returns:
+        A frozen `SqlReport` of the answers in *report*. Read *query_correctness* first.
+
+    Raises:
+        InputError: If no case is in *report*, or *n* is not from 1 to their number.
+        TypeError: If *report* is no `SqlReport`, or an item is not a `SqlCase`.
+
+    Examples:
+        >>> schema, old = "CREATE TABLE t (x INT)", "SELECT x FROM t WHERE x > 1"
+        >>> case = SqlCase(case_id="a", generated=old, expected=old, schema=schema)
+        >>> before = score_sql_cases([case])
+        >>> mended = attrs.evolve(case, expected=old.replace(">", ">="))
+        >>> rescore(before, [mended]).query_correctness.mean
+        0.0
+        >>> rescore(before, [attrs.evolve(case, case_id="b")])
+        Traceback (most recent call last):
+        ...
+        scorekit.errors.InputError: cases must be cases of report, such as 'a', got 'b'
+    """
+    check_instance("report", report, SqlReport)
+    check_count("seed", seed)
+    today: dict[str, SqlCase] = {}
+    for case in check_records("cases", cases, SqlCase):
+        today.setdefault(case.case_id, case)
+    answers: dict[str, list[str]] = {}
+    for score in report.cases:
+        if score.case_id in today:
+            answers.setdefault(score.case_id, []).append(score.generated)
+    if not answers:
+        domain = f"cases of report, such as {shown(report.cases[0].case_id)}"
+        refuse("cases", domain, next(iter(today)))
+    chosen = list(answers)
+    if n is not None:
+        places = random.Random(seed).sample(  # noqa: S311 - no secret
+            range(len(chosen)), check_count("n", n, 1, len(chosen))
+        )
+        chosen = [chosen[place] for place in sorted(places)]
+    known = [name for name in ANSWERED_BY_QUERY if getattr(report, name) is not None]
+    return score_sql_cases(
+        [
+            SqlCase(generated=text, **{name: getattr(today[case_id], name) for name in _ASKED})
+            for case_id in chosen
+            for text in answers[case_id]
+        ],
+        judge=judge,
+        metrics=known or None,
+        evidence=evidence,
+        confidence_level=report.scoring.confidence_level,
+        timeout_seconds=timeout_seconds,
+        model=report.model,
+        options=options,
+        **fields,
+    )
+
+
+_ASKED = (
+    *("case_id", "expected", "expected_tables", "dialect", "schema", "question", "tags"),
+    *("options", "keys"),
+)
+"""Fields of a case that its query is measured with."""
 
 
 def _items(

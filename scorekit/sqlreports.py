@@ -47,6 +47,7 @@ from scorekit.records import (
     SuiteKey,
     together,
 )
+from scorekit.rulers import CONCERNS, JUDGE, NO_SCORE, OF_CASES, VERSIONS, Ruler, digest_of, joined
 from scorekit.sampling import PassAtK, pass_at_k
 from scorekit.summary import Statistics, describe
 from scorekit.validation import SafetySummary, safety_summary
@@ -138,6 +139,8 @@ class SqlReport(Report):
     took none.  None in a part of a report."""
     cost_usd: float | None = attrs.field(default=None, eq=False)
     """What those calls cost; None if that of one is not known, and in a part of a report."""
+    versions: FrozenMapping[str, str] | None = attrs.field(default=None, eq=False)
+    """Versions of what measures; None in a report that was made before there were rulers."""
 
     def __attrs_post_init__(self) -> None:
         """Refuse counts that contradict the cases."""
@@ -325,8 +328,58 @@ class SqlReport(Report):
         )
         is_judged = "judge" in self.n_by_method
         tags = {case.case_id: case.tags for case in self.cases}
+        answers: dict[str, tuple[str, ...]] = {}
+        for case in self.cases:
+            answers[case.case_id] = (*answers.get(case.case_id, ()), case.answer)
         return ReportScores(
-            {**suites}, failing, unsafe, ends=ends, sql=sql, is_judged=is_judged, tags=tags
+            {**suites},
+            failing,
+            unsafe,
+            ends=ends,
+            sql=sql,
+            is_judged=is_judged,
+            tags=tags,
+            ruler=self.ruler,
+            answers=answers,
+        )
+
+    @property
+    def ruler(self) -> Ruler:
+        """What the cases were measured with."""
+        options = self.scoring.options.settled.given
+        shared = {n: str(one) for n, one in options.items() if n not in OF_CASES}
+        digests = {name: digest_of(options[name]) for name in shared}
+        unknown = set[str]() if self.versions is not None else {"versions"}
+        cases: dict[str, list[dict[str, str]]] = {}
+        judges: dict[str, list[dict[str, str]]] = {}
+        for case in self.cases:
+            own = {
+                name: digest
+                for name, digest in case.input_digests.items()
+                if name not in NO_SCORE and digest != digests.get(name)
+            }
+            cases.setdefault(case.case_id, []).append(own)
+            found = case.query_correctness
+            if found is None or found.method != "judge":
+                continue
+            if found.judge is None:
+                unknown.add(JUDGE)
+            else:
+                judges.setdefault(case.case_id, []).append({JUDGE: found.judge})
+        rows = {n: text for n, text in shared.items() if "result_accuracy" in CONCERNS[n]}
+        return Ruler(
+            settings=FrozenMapping(
+                {
+                    "query_correctness": FrozenMapping(
+                        shared | {"evidence": self.scoring.evidence}
+                    ),
+                    "result_accuracy": FrozenMapping(rows),
+                }
+            ),
+            cases=FrozenMapping({case_id: joined(own) for case_id, own in cases.items()}),
+            judges=FrozenMapping({case: joined(own)[JUDGE] for case, own in judges.items()}),
+            versions=self.versions or FrozenMapping(),
+            unknown=tuple(sorted(unknown)),
         )
 
     def _sheet(self) -> Sheet:
@@ -428,7 +481,9 @@ class SqlReport(Report):
             groups[None] = rest
         return FrozenMapping(
             {
-                value: report_of(tuple(cases), self.scoring, self.model)
+                value: attrs.evolve(
+                    report_of(tuple(cases), self.scoring, self.model), versions=self.versions
+                )
                 for value, cases in groups.items()
             }
         )
@@ -489,6 +544,7 @@ class SqlReport(Report):
         return attrs.evolve(
             report,
             n_calls=None if None in calls else sum(n for n in calls if n is not None),
+            versions=None if any(one.versions is None for one in reports) else VERSIONS,
             cost_usd=total_cost(report.cost_usd for report in reports),
         )
 
@@ -768,6 +824,7 @@ def report_of(
         cases=scores,
         model=model,
         scoring=scoring,
+        versions=VERSIONS,
         **means,
     )
 

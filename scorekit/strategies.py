@@ -260,7 +260,11 @@ def _judge(answer: object, name: UUID) -> scorekit.Judge:
             raise answer
         return answer
 
-    return scorekit.judge_from_function(judge, identity=f"always {shown(answer)} ({name})")
+    return scorekit.judge_from_function(
+        judge,
+        identity=f"always {shown(answer)} ({name})",
+        transient=(),  # a judge that fails always does so at once
+    )
 
 
 def tool_calls() -> st.SearchStrategy[list[tuple[str, dict[str, Any]]]]:

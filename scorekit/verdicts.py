@@ -34,7 +34,7 @@ SUITE_SPECS = {"before": ".3f", "now": ".3f", "change": "+z.3f"}
 DECIMALS = 3
 """Decimals of scores and changes."""
 
-Test = Literal["paired t", "clustered t", "permutation of repeats", "betting"]
+Test = Literal["paired t", "clustered t", "permutation of repeats", "betting", "t with anchors"]
 Question = Literal["these cases", "cases like these", "the cases so far"]
 Outcome = Literal["regressed", "improved", "no change detected", "inconclusive"]
 WithinMargin = Literal["equivalent", "not worse", "worse", "undecided"]

@@ -479,7 +479,7 @@ def test_missing_scores_are_unknown(missing: Any) -> None:
 @pytest.mark.parametrize("models", [(None, None), ("a", "a"), ("a", "b")])
 def test_an_outage_never_raises_but_the_gate_does(models: tuple[str | None, str | None]) -> None:
     """Whichever side it is: the bounds are all there is to say, and nobody passes by an outage."""
-    right = SqlCase(case_id="q", generated="SELECT 1", expected="SELECT 1")
+    right = SqlCase(case_id="q", generated="SELECT 2 + x", expected="SELECT 2 + x")
     wrong = SqlCase(case_id="q", generated="SELECT 1", expected="SELECT 2 + x")
     first, second = models
     scored, failed = (

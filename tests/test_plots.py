@@ -324,10 +324,10 @@ def test_several_metrics_and_hostile_names(tmp_path: Path) -> None:
     worse = code_report([CodeSample(case_id=name, model=name, compiled=False)])
     _save(plot_comparison(compare_reports(report, worse)), tmp_path / "a.png")
     _save(plot_pass_at_k(report), tmp_path / "b.png")
-    case = {"generated": "SELECT 1 FROM t", "expected_tables": ["t"], "safety_valid": True}
+    case = {"generated": "SELECT 1 FROM t", "expected_tables": ["t"], "should_pass": True}
     runs = [
         scorekit.score_sql_cases(
-            [scorekit.SqlCase(case_id="q", **{**case, "should_pass": ok, "generated": sql})]  # type: ignore[arg-type]
+            [scorekit.SqlCase(case_id="q", **{**case, "safety_valid": ok, "generated": sql})]  # type: ignore[arg-type]
         )
         for ok, sql in ((True, "SELECT 1 FROM t"), (False, "SELECT 1 FROM u"))
     ]

@@ -325,7 +325,7 @@ def test_cases_read_as_a_tuple() -> None:
     assert (hash(report.cases), repr(report.cases)) == (hash(cases), repr(cases))
     assert (len(report.cases), report.cases[-1], report.cases[1:]) == (3, cases[-1], cases[1:])
     assert report.cases.index(cases[2]) == 2
-    by_hand = CodeReport(models=report.models, cases=cases)
+    by_hand = CodeReport(models=report.models, cases=cases, ruler=report.ruler)
     assert (by_hand, hash(by_hand)) == (report, hash(report))
     assert by_hand.to_json() == report.to_json()
     assert pickle.loads(pickle.dumps(report)) == report

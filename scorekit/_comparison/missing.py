@@ -35,6 +35,8 @@ class Missing(NamedTuple):
     @classmethod
     def of(cls, pairs: Sequence[Paired], plan: Plan) -> Missing:
         """Compare both runs, each case by its mean over the suites."""
+        if not pairs:
+            return cls((0.0, 0.0), "none", {}, lost_cases=False)
         reaches = [_reaches(pair) for pair in pairs]
         numbers = [(0, 0)] * len(pairs)
         if plan.attempts == "auto":
@@ -64,7 +66,7 @@ class Missing(NamedTuple):
     def ends(self, pair: Paired) -> tuple[Sides, ...]:
         """Return the scores at the worst and the best of what is missing; none if nothing is."""
         ends = pair.ends or ((pair.before, pair.after),) * 2
-        n_old, n_new = self.planned[pair.suite]
+        n_old, n_new = self.planned.get(pair.suite, (0, 0))
         found = tuple(
             (padded(old, n_old, 1.0 - way), padded(new, n_new, way))
             for way, (old, new) in enumerate(ends)

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
+from typing import Final
 
+import attrs
 import numpy as np
 
 from scorekit._comparison.missing import Missing
 from scorekit._comparison.plan import Plan
+from scorekit._comparison.rulers import Measured, Parts, effect_of
 from scorekit._core.arrays import Floats
+from scorekit._core.mappings import FrozenMapping
 from scorekit._core.sums import exact_mean
 from scorekit._sheet.values import counted
 from scorekit._stats.betting import betting_interval, boundary
@@ -17,7 +21,9 @@ from scorekit._stats.changes import Change, Units, agreeing, is_at_most, mean_ch
 from scorekit._stats.detectable import POWER, Detectable, broken_cases, cases_to_show, t_reach
 from scorekit._stats.repeats import Repeats, enough_repeats
 from scorekit._stats.sides import Paired, Sides
-from scorekit.intervals import Interval
+from scorekit._stats.split import Split
+from scorekit.intervals import Interval, interval_around, t_quantile
+from scorekit.rulers import RulerChange, RulerEffect
 from scorekit.verdicts import (
     NOTHING_SCORED,
     SIGHT,
@@ -27,6 +33,11 @@ from scorekit.verdicts import (
     Test,
     WithinMargin,
 )
+
+BY_ANCHORS: Final = "t with anchors"
+
+Z_OF_POWER = 0.8416
+"""The normal quantile of a power of 80 %."""
 
 
 def judge_suites(pairs: Sequence[Paired], plan: Plan, missing: Missing) -> list[SuiteVerdict]:
@@ -147,7 +158,9 @@ class _Judge:
         )
         is_single = old.are_single and new.are_single and self.repeats is None
         return SuiteVerdict(
-            verdict=self._outcome(interval, limit),
+            verdict=outcome_of(interval, limit)
+            if self.is_known and not self.n_unseen
+            else "inconclusive",
             delta=delta,
             baseline_mean=exact_mean(old.means),
             current_mean=exact_mean(new.means),
@@ -157,7 +170,11 @@ class _Judge:
             question=self._question,
             threshold=plan.threshold,
             margin=plan.margin,
-            within_margin=None if plan.margin is None else self._within(interval, plan.margin),
+            within_margin=None
+            if plan.margin is None
+            else "undecided"
+            if self.n_unseen
+            else within(interval, plan.margin),
             minimum_detectable_effect=effect,
             n_detectable=n_broken,
             n_cases_needed=None
@@ -185,21 +202,73 @@ class _Judge:
             return "the cases so far"
         return "cases like these" if self.repeats is None else "these cases"
 
-    def _outcome(self, interval: Interval, limit: float) -> Outcome:
-        if self.n_unseen or not self.is_known:
-            return "inconclusive"
-        if interval.high < 0.0:
-            return "regressed"
-        if interval.low > 0.0:
-            return "improved"
-        return "no change detected" if interval.low > -limit else "inconclusive"
 
-    def _within(self, interval: Interval, margin: float) -> WithinMargin:
-        if not self.n_unseen and interval.low > -margin:
-            return "equivalent" if interval.high < margin else "not worse"
-        if not self.n_unseen and interval.high < -margin:
-            return "worse"
-        return "undecided"
+def outcome_of(interval: Interval, limit: float) -> Outcome:
+    """Return what an interval says, a loss of *limit* being one that matters."""
+    if interval.high < 0.0:
+        return "regressed"
+    if interval.low > 0.0:
+        return "improved"
+    return "no change detected" if interval.low > -limit else "inconclusive"
+
+
+def within(interval: Interval, margin: float) -> WithinMargin:
+    """Return what an interval says of a margin."""
+    if interval.low > -margin:
+        return "equivalent" if interval.high < margin else "not worse"
+    return "worse" if interval.high < -margin else "undecided"
+
+
+def by_cause(
+    verdicts: Sequence[SuiteVerdict],
+    names: Sequence[str],
+    pairs: Sequence[Paired],
+    measured: Measured,
+    plan: Plan,
+) -> tuple[list[SuiteVerdict], RulerChange | None]:
+    """Return the verdicts on the system alone, and what the ruler changed, where anchors tell."""
+    found, change = [*verdicts], measured.change
+    limit = plan.threshold if plan.margin is None else plan.margin
+    effects: dict[str, RulerEffect] = {}
+    is_split = False
+    for i, pair in enumerate(pairs):
+        parts, level = measured.parts.get(pair.suite), found[i].interval.confidence_level
+        if parts is None:
+            continue
+        split = parts.split((1.0 - level) / 2.0)
+        effects[names[i]] = effect_of(parts, split, level, BY_ANCHORS)
+        if parts.are_needed:
+            is_split = True
+            found[i] = by_anchors(found[i], parts, split, limit)
+    if change is None:
+        return found, None
+    return found, attrs.evolve(change, effects=FrozenMapping(effects), is_split=is_split)
+
+
+def by_anchors(verdict: SuiteVerdict, parts: Parts, split: Split, limit: float) -> SuiteVerdict:
+    """Return the verdict on the system's part of a change, over all cases of the suite."""
+    delta, change = split.system
+    level = verdict.interval.confidence_level
+    interval = interval_around(delta, (change.low, change.high), level, BY_ANCHORS)
+    quantile = t_quantile(level, parts.anchors.sum() - 1.0)
+    reach = (interval.high - interval.low) / 2.0 * (1.0 + Z_OF_POWER / quantile)
+    return attrs.evolve(
+        verdict,
+        verdict=outcome_of(interval, limit),
+        delta=delta,
+        baseline_mean=parts.now - delta,
+        current_mean=parts.now,
+        interval=interval,
+        p_value=min(1.0, 2.0 * verdict.n_suites * min(change.p_fall, change.p_rise)),
+        test=BY_ANCHORS,
+        within_margin=None if verdict.margin is None else within(interval, verdict.margin),
+        minimum_detectable_effect=min(1.0, reach),
+        n_detectable=None,
+        n_cases_needed=None,
+        cannot_see=None,
+        n_cases=int(parts.whole.size),
+        n_changed=None,
+    )
 
 
 def _betting_reach(effects: Floats, variances: Floats, *, n: int, error: float) -> Floats:

@@ -18,6 +18,7 @@ from scorekit._core.mappings import is_mapping
 from scorekit._stats.passes import score_each
 from scorekit.errors import refuse, shown
 from scorekit.records import UNKNOWN, Cases, Ends, Report, ReportScores, SuiteKey, together
+from scorekit.rulers import Ruler
 
 Sides: TypeAlias = tuple[Attempts, Attempts]
 """Baseline and current run."""
@@ -131,8 +132,17 @@ class Side(ReportScores):
         flags = all(side.only_flags for side in sides)
         sql = together(item for side in sides for item in side.sql.items())
         is_judged = any(side.is_judged for side in sides)
-        tags = sides[0].tags
-        return cls(suites, failing, unsafe if caught else None, flags, ends, sql, is_judged, tags)
+        return cls(
+            suites,
+            failing,
+            unsafe if caught else None,
+            flags,
+            ends,
+            sql,
+            is_judged,
+            sides[0].tags,
+            ruler=Ruler.together(side.ruler for side in sides),
+        )
 
     @property
     def metrics(self) -> dict[str, None]:

@@ -113,6 +113,7 @@ CALLS: dict[str, dict[str, Any]] = {
     "safety_summary": {"results": SAFE, "case_ids": ["a", "b"]},
     "safety_validation": {"safety_valid": True, "should_pass": True},
     "score_run": {"run": RUNS[0]},
+    "rescore": {"report": scorekit.score_sql_cases(CASES[:1]), "cases": CASES[:1]},
     "score_sql_case": {"case": CASES[0], "metrics": ["query_correctness"]},
     "score_sql_cases": {"cases": CASES, "metrics": ["query_correctness"]},
     "sql_cases_from_columns": {"case_id": ["a", "b"], "generated": ["SELECT 1", "SELECT 2"],

@@ -41,6 +41,7 @@ INDEPENDENT = {
     "ascore_sql_cases": "is score_sql_cases",
     "code_report_from_columns": "is code_report",
     "compare_from_columns": "is compare_reports",
+    "rescore": "is score_sql_cases",
 }
 """What takes no groups, and what it says of its units."""
 

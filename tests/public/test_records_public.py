@@ -70,6 +70,14 @@ AUDITED = scorekit.query_audit(f"SELECT a, '{HOSTILE[:11]}' FROM t GROUP BY b LI
 UNREAD = scorekit.table_accuracy(HOSTILE, ["t"])
 assert UNREAD.error is not None
 
+RULED = scorekit.compare_reports(
+    dict.fromkeys(range(8), 1),
+    dict.fromkeys(range(8), 0.5),
+    rulers=({HOSTILE: "a"}, {HOSTILE: "b"}),
+    rescored=dict.fromkeys(range(6), 0.5),
+).ruler
+assert RULED is not None
+
 CALIBRATION = scorekit.calibration_error([0.5, 0.7, 1], [True, False, np.True_])
 MARGIN = scorekit.compare_reports({"a": 1, "b": 0}, {"a": 1, "b": 1}, margin=0.5).suite
 
@@ -87,6 +95,9 @@ MADE: list[scorekit.Record] = [
     scorekit.judge_prompt(scorekit.JudgeRequest(generated=HOSTILE, expected=HOSTILE)),
     scorekit.JudgeRequest(generated=HOSTILE, expected=HOSTILE, schema=HOSTILE),
     SQL_REPORT,
+    SQL_REPORT.ruler,
+    RULED,
+    *RULED.effects.values(),
     *SQL_REPORT.cases,
     *SQL_REPORT.cases[0].metrics().values(),
     SQL_REPORT.scoring,

@@ -223,6 +223,22 @@ def _paired_difference(
     )
 
 
+def _ruled(old: list[float], new: list[float], again: list[float]) -> scorekit.RulerChange:
+    """Compare runs that two judges measured, with some answers measured by both."""
+    runs = [dict(enumerate(one)) for one in (old, new, again)]
+    rulers = {"judge": "x"}, {"judge": "y"}
+    found = scorekit.compare_reports(
+        *runs[:2], rulers=rulers, rescored=runs[2], attempts="fixed"
+    ).ruler
+    assert found is not None
+    return found
+
+
+def _rulers() -> st.SearchStrategy[scorekit.RulerChange]:
+    scores = st.lists(UNIT, min_size=8, max_size=8)
+    return st.builds(_ruled, scores, scores, st.lists(UNIT, min_size=6, max_size=8))
+
+
 def _cache_statistics(memory: int, disk: int, misses: int, shared: int) -> CacheStatistics:
     return CacheStatistics(
         n_hits=memory + disk,
@@ -287,7 +303,10 @@ RESULTS: dict[Any, Callable[[], st.SearchStrategy[Any]]] = {
     scorekit.ToolCallAccuracy: lambda: _called(scorekit.tool_call_accuracy,
         st.tuples(tool_calls(), tool_calls())),
     scorekit.RubricScore: lambda: _called(scorekit.rubric_score, rubrics()),
+    scorekit.RulerChange: _rulers,
+    scorekit.RulerEffect: lambda: _rulers().map(lambda found: found.effects["score"]),
     # SQL
+    scorekit.Ruler: lambda: results(scorekit.SqlReport).map(attrgetter("ruler")),
     scorekit.SqlCaseScore: lambda: st.builds(scorekit.score_sql_case, sql_cases(),
         judge=st.none() | judges()),
     SqlScoring: lambda: records(SqlScoring, options=sql_options(),
