@@ -884,8 +884,9 @@ def compare_reports(
             lie in ``[0, 1]``, higher being better: booleans count 0 and 1, None and NaN are
             unknown. A pandas Series will do whose index is the case, or a frame of two columns,
             case and score; a case that comes again is an attempt. Of several metrics a mapping from
-            metric to such a mapping. Or a list of several such runs of the same cases. Never take the best of several baselines: a gate stopped 10 to 22 %
-            of unchanged runs against the best of 5 to 20.
+            metric to such a mapping. Or a list of several such runs of the same cases. Never take
+            the best of several baselines: a gate stopped 10 to 22 % of unchanged runs against the
+            best of 5 to 20.
         current: The run to judge, of the same kind, or several.
         metrics: Which metrics to compare, by name; None for all that either side has. Of attempts
             that are right or wrong ``"pass@3"``, ``"pass^3"`` and the like are possible too: the
