@@ -503,6 +503,25 @@ def test_a_long_sum_is_no_deep_one() -> None:
         assert found.verdict == "proved"
 
 
+@pytest.mark.parametrize("dialect", ["sqlite", "postgres", None])
+def test_what_takes_long_to_read_is_given_up(dialect: str | None) -> None:
+    """Thirty definitions, each of which names two others, are not read in a hundredth of a second."""
+    parts = ["c0 AS (SELECT id, a FROM t)", "c1 AS (SELECT id, a FROM c0)"]
+    parts += [
+        f"c{i} AS (SELECT x.id, y.a FROM c{i - 1} x JOIN c{i - 2} y ON x.id = y.id)"
+        for i in range(2, 12)
+    ]
+    query = f"WITH {', '.join(parts)} SELECT * FROM c11"
+    found = sql_equivalence(
+        query,
+        f"{query} WHERE a > 0",
+        schema={"t": {"id": "int primary key", "a": "int"}},
+        dialect=dialect,
+        timeout_seconds=1e-6,
+    )
+    assert (found.verdict, found.timed_out) == ("unknown", True)
+
+
 LATEST = """
     CREATE TABLE c (id INT PRIMARY KEY, name VARCHAR(9));
     CREATE TABLE o (id INT PRIMARY KEY, cid INT NOT NULL REFERENCES c (id), day DATE NOT NULL, total INT NOT NULL);

@@ -158,10 +158,8 @@ class _Search:
         known, named = self.question.schema, self.question.dialect
         try:
             read, refused = _texts(self.texts, known, named, lenient=self.has_engine)
-        except UnfaithfulError as error:
-            return Evidence(verdict="unknown", reason=one_line(str(error)))
-        except RecursionError:
-            return Evidence(verdict="unknown", reason=TOO_DEEP)
+        except (UnfaithfulError, RecursionError, OutOfTimeError) as error:
+            return self.unread(error)
         unread, pair = (*unread, *read.assumptions), read.neutral
         if pair.first == pair.second:
             return _identical(read.refusals, tuple(_left_out(self.texts, named)))
@@ -181,6 +179,14 @@ class _Search:
         if ran is not None:
             return self.unproved(ran, engine_name(self.engine), proof, read, unread)
         return self.unproved(*self.tried(read, refused), proof, read, unread)
+
+    def unread(self, error: UnfaithfulError | RecursionError | OutOfTimeError) -> Evidence:
+        """Say why the queries could not be read."""
+        is_late = isinstance(error, OutOfTimeError)
+        reason = TOO_DEEP if isinstance(error, RecursionError) else one_line(str(error))
+        if is_late:
+            reason = f"the queries were not read; the clock ended it after {self.seconds:g} s"
+        return Evidence(verdict="unknown", reason=reason, timed_out=is_late)
 
     @property
     def has_engine(self) -> bool:

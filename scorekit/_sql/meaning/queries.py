@@ -7,6 +7,7 @@ from typing import Final, cast
 import attrs
 from sqlglot import exp
 
+from scorekit._core.clock import check_time
 from scorekit._sql.meaning.expressions import ExpressionReader
 from scorekit._sql.meaning.names import Ctes, NameScope, Resolver
 from scorekit._sql.meaning.notes import NamedQuery, Notes, has_star
@@ -115,6 +116,7 @@ class QueryReader:
 
     def query(self, tree: exp.Expr, outer: NameScope | None, ctes: Ctes) -> NamedQuery:
         """Read a query inside of *outer*, where *ctes* may be named."""
+        check_time()
         self._notes.count(25)  # so that nested copies of a WITH end soon
         inside = self._sources.definitions(tree, outer, ctes)
         if isinstance(tree, exp.Subquery):

@@ -58,6 +58,7 @@ REFUSED = (
     ("FULL JOIN", "postgres"),
     ("GROUP BY e.d_id", "sqlite"),
     ("ORDER BY COUNT(*) LIMIT 2) x", "duckdb"),
+    ("IN (SELECT a FROM n ORDER BY b LIMIT 1)", "sqlite"),
 )
 """Words of queries that not each database takes, and a dialect whose database does."""
 
