@@ -166,7 +166,7 @@ def check_names(name: str, names: object) -> tuple[str, ...]:
     if len(items) > MAX_EXPECTED:
         refuse(name, f"at most {MAX_EXPECTED} names", items)
     checked = (check_text(f"{name}[{i}]", item) for i, item in enumerate(items))
-    return tuple(sorted({item.casefold() for item in checked}))
+    return tuple(sorted({item.lower() for item in checked}))
 
 
 def _is_iterable(value: object) -> TypeGuard[Iterable[Any]]:

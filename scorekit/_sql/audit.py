@@ -271,7 +271,9 @@ def _refused_by_sqlite(sql: str, schema: SqlSchema | None) -> str | None:
     message = message_of(sql, tables)
     if message is None or not _REFUSING.search(message):
         return None
-    unsure = _NAMING.match(message) and not (schema and schema.complete and not schema.unclear)
+    is_known = schema is not None and schema.complete and not schema.unclear
+    # SQLite folds no letter beyond ASCII, and the schema has all names in small letters
+    unsure = _NAMING.match(message) and not (is_known and message.isascii())
     return None if unsure else f"SQLite refuses it: {one_line(message)}"
 
 

@@ -424,11 +424,11 @@ def _is_bare(node: exp.Expr) -> bool:
 def _names_itself(node: exp.Expr) -> bool:
     """Say whether a common table expression recurs without the word for it."""
     recursive = node.parent and node.parent.args.get("recursive")
-    own = node.alias.casefold()
+    own = node.alias.lower()
     return (
         isinstance(node.this, exp.SetOperation)
         and not recursive
-        and any(table.name.casefold() == own for table in node.this.find_all(exp.Table))
+        and any(table.name.lower() == own for table in node.this.find_all(exp.Table))
     )
 
 

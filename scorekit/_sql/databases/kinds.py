@@ -76,7 +76,7 @@ class Limits(NamedTuple):
 
 
 class Column(NamedTuple):
-    """A column: its name in case-folded form, and what it holds."""
+    """A column: its name in lower case, and what it holds."""
 
     name: str
     kind: str
@@ -90,7 +90,7 @@ class Column(NamedTuple):
 @lru_cache(maxsize=1024)
 def kind_of(type_text: str) -> str:
     """Return what kind of values a column of this type holds."""
-    words = type_text.casefold()
+    words = type_text.lower()
     if words.rstrip().endswith("[]"):
         return "unknown"
     if _COLLATED.search(words):
@@ -122,7 +122,7 @@ def limits_of(  # noqa: PLR0911 - one a kind
     type_text: str, kind: str, dialect: str | None
 ) -> Limits:
     """Return what bounds the values of a type, in its own dialect or in all of them."""
-    words = type_text.casefold().strip()
+    words = type_text.lower().strip()
     sizes = _SIZES.search(words)
     first = int(sizes[1]) if sizes else None
     second = int(sizes[2]) if sizes and sizes[2] else None

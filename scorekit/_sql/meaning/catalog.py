@@ -65,7 +65,7 @@ class Catalog:
         """Return the columns of a base table, none where they are not known for sure."""
         if self.schema is None or not self.schema.given:
             return ()
-        return self.schema.tables.get(table.casefold(), ())
+        return self.schema.tables.get(table.lower(), ())
 
     def names(self, table: str) -> tuple[str, ...] | None:
         """Return the names of its columns as the dialect reads an identifier without quotes."""
@@ -76,7 +76,7 @@ class Catalog:
         """Return what the schema says of a column of a base table."""
         if not isinstance(column, Column) or not column.source.table:
             return None
-        name = column.name.casefold()
+        name = column.name.lower()
         return next((c for c in self.columns(column.source.table) if c.name == name), None)
 
     def kind(self, value: Node) -> str:
@@ -282,7 +282,7 @@ _WIDE_SUMS: Final = frozenset({"postgres", "materialize", "risingwave"})
 
 def _kind_of_literal(value: Literal) -> str:
     if value.kind == "number":
-        return "real" if "e" in value.text.casefold() else "number"
+        return "real" if "e" in value.text.lower() else "number"
     return "unknown" if value.kind == "null" else value.kind
 
 

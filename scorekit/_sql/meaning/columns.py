@@ -215,7 +215,7 @@ def read_columns(sql: str, known: KnownTables | None, dialect: str | None) -> Co
     else:
         found = found._replace(read=frozenset(reader.read), nowhere=frozenset(reader.nowhere))
     lacking = Lacking(frozenset(reader.lacking_tables), frozenset(reader.lacking))
-    if lacking.error is not None and _is_sure(script, sql.casefold(), dialect):
+    if lacking.error is not None and _is_sure(script, sql.lower(), dialect):
         found = found._replace(lacking=lacking)
     return found
 
@@ -379,7 +379,7 @@ class _Reader:
             inner = isinstance(node, exp.Subquery) and not node.alias and node.selects
             named = inner[0] if inner else node  # whose name some databases give to a subquery
             if isinstance(named, exp.Alias):
-                scope.aliases.add(named.alias.casefold())
+                scope.aliases.add(named.alias.lower())
         source = tree.args.get("from_")
         if source is not None:
             self.source(source.this, scope, ctes)
@@ -412,9 +412,9 @@ class _Reader:
             for replaced in star.args.get("replace") or ():
                 self.walk(replaced, scope, ctes)
             left_out = star.args.get("except_") or ()
-            return self.star(tables, {column.name.casefold() for column in left_out})
+            return self.star(tables, {column.name.lower() for column in left_out})
         self.walk(node, scope, ctes)
-        name = node.alias_or_name.casefold()
+        name = node.alias_or_name.lower()
         return {_OTHERS if name == "*" else name: None}
 
     def star(
@@ -478,7 +478,7 @@ class _Reader:
             columns = {alias: None}
         offset = node.args.get("offset")
         if columns is not None and isinstance(offset, exp.Identifier):
-            columns[offset.name.casefold()] = None
+            columns[offset.name.lower()] = None
         return _Table(alias, columns, None)
 
     def check_table(self, node: exp.Table, name: str, scope: _Scope) -> None:
@@ -494,7 +494,7 @@ class _Reader:
         n_left = len(scope.tables)
         self.source(join.this, scope, ctes)
         left, right = scope.tables[:n_left], scope.tables[n_left:]
-        using = [column.name.casefold() for column in join.args.get("using") or ()]
+        using = [column.name.lower() for column in join.args.get("using") or ()]
         if join.args.get("method") == "NATURAL":
             using = self.common(left, right)
         for name in using:
@@ -551,7 +551,7 @@ class _Reader:
             if table is not None and not isinstance(node.parent, exp.Count):
                 self.star([table])
             return
-        names = [*qualifier, node.name.casefold()]
+        names = [*qualifier, node.name.lower()]
         for n in range(len(qualifier), 0, -1):
             table = _find_in(".".join(names[:n]), scope)
             if table is not None:
@@ -693,12 +693,12 @@ def _nodes(value: Any) -> list[exp.Expr]:
 
 
 def _qualifier(node: exp.Column) -> list[str]:
-    parts = (node.text(key).casefold() for key in ("catalog", "db", "table"))
+    parts = (node.text(key).lower() for key in ("catalog", "db", "table"))
     return [part for part in parts if part]
 
 
 def _alias(node: exp.Expr) -> str:
-    alias: str = node.alias.casefold()
+    alias: str = node.alias.lower()
     return alias
 
 
@@ -713,5 +713,5 @@ def _renamed(node: exp.Expr, names: _Names | None) -> _Names | None:
     listed = alias.args.get("columns") if isinstance(alias, exp.TableAlias) else None
     if not listed:
         return names
-    first = dict.fromkeys(column.name.casefold() for column in listed)
+    first = dict.fromkeys(column.name.lower() for column in listed)
     return first | dict.fromkeys(list(names or ())[len(listed) :])

@@ -81,7 +81,7 @@ class ConditionReader:
         """Read ``x = 'a' COLLATE NOCASE`` as LIKE without a wildcard, which compares alike."""
         sides: list[exp.Expr] = [node.this, node.expression]
         bare = [side.this if isinstance(side, exp.Collate) else side for side in sides]
-        named = {one.expression.name.casefold() for one in sides if isinstance(one, exp.Collate)}
+        named = {one.expression.name.lower() for one in sides if isinstance(one, exp.Collate)}
         texts = [one for one in bare if isinstance(one, exp.Literal) and one.is_string]
         if named != {"nocase"} or len(texts) != 1 or not isinstance(node, (exp.EQ, exp.NEQ)):
             return None

@@ -116,7 +116,7 @@ def of_given_time(node: exp.Expr) -> bool:
     """Say whether a function of a time looks at no clock, as SQLite's do for ``'now'``."""
     if not isinstance(node, _OF_TIMES):
         return False
-    texts = [literal.this.casefold() for literal in node.find_all(exp.Literal)]
+    texts = [literal.this.lower() for literal in node.find_all(exp.Literal)]
     return "now" not in texts and node.find(exp.Column) is not None
 
 
@@ -125,11 +125,11 @@ def of_one_moment(node: exp.Expr) -> bool:
     if isinstance(node, (exp.CurrentDate, exp.CurrentTime, exp.CurrentTimestamp)):
         return not parts_of(node)
     if isinstance(node, exp.Anonymous):
-        if str(node.this).casefold() not in _CLOCKS:
+        if str(node.this).lower() not in _CLOCKS:
             return False
     elif not isinstance(node, _OF_TIMES):
         return False
-    return _ZONES.isdisjoint(text.this.casefold() for text in node.find_all(exp.Literal))
+    return _ZONES.isdisjoint(text.this.lower() for text in node.find_all(exp.Literal))
 
 
 class ExpressionReader:

@@ -197,7 +197,7 @@ class Resolver:
             parent, key = identifier.parent, identifier.arg_key
             is_column = isinstance(parent, exp.Alias) or key in ("columns", "using")
             is_column = is_column or (isinstance(parent, exp.Column) and key == "this")
-            return text.casefold() if is_column else text
+            return text.lower() if is_column else text
         return normal_name(text, self.dialect, quoted=bool(identifier.args.get("quoted")))
 
     def column(self, node: exp.Column, scope: NameScope) -> Scalar:
@@ -255,7 +255,7 @@ class Resolver:
                 isinstance(output, plain) for one in around[:1] for output in one.expressions
             ):
                 return True
-        if any(output.alias.casefold() == name for one in seen for output in one.expressions):
+        if any(output.alias.lower() == name for one in seen for output in one.expressions):
             return True
         return self.dialect not in ("sqlite", "mysql") and scope.names(name)
 
@@ -268,7 +268,7 @@ class Resolver:
             # it is looked for among the keys, too
             return isinstance(clause, exp.Having) or select.args.get("group") is not None
         named = select.expressions if clause.parent is select else ()
-        return any(output.is_star or name == output.alias_or_name.casefold() for output in named)
+        return any(output.is_star or name == output.alias_or_name.lower() for output in named)
 
     def _is_absent(self, node: exp.Column, name: str) -> bool:
         """Say whether a text gives no table this name, and the dialect has no columns of parts."""
@@ -277,7 +277,7 @@ class Resolver:
         named = node.root().find_all(exp.Table, exp.TableAlias)
         given = {self.name(n.this) for n in named if isinstance(n.this, exp.Identifier)}
         if self.dialect in CASE_MATTERS:
-            name, given = name.casefold(), {one.casefold() for one in given}
+            name, given = name.lower(), {one.lower() for one in given}
         return name not in given
 
     def _candidates(self, name: str, scope: NameScope) -> tuple[tuple[Level, ...], bool]:
@@ -295,7 +295,7 @@ class Resolver:
 
     def _is_hidden(self, name: str) -> bool:
         def hides(dialect: str | None) -> bool:
-            return _HIDDEN.get(dialect or "", _ANY_HIDDEN).fullmatch(name.casefold()) is not None
+            return _HIDDEN.get(dialect or "", _ANY_HIDDEN).fullmatch(name.lower()) is not None
 
         return ask(self.dialect, hides)
 

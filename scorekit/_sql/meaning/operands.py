@@ -275,13 +275,13 @@ class Planner(Catalog):
     def depends(self, keys: tuple[Scalar, ...]) -> Callable[[Scalar], bool]:
         """Return what says whether a column has one value in each group by some keys."""
         schema = None if self.dialect == "duckdb" else self.schema
-        named = {(key.source, key.name.casefold()) for key in keys if isinstance(key, Column)}
+        named = {(key.source, key.name.lower()) for key in keys if isinstance(key, Column)}
 
         def of_keys(value: Scalar) -> bool:
             return any(
                 {(source, column) for column in key} <= named
                 for source in value.sources
-                for key in (schema.keys.get(source.table.casefold(), ()) if schema else ())
+                for key in (schema.keys.get(source.table.lower(), ()) if schema else ())
             )
 
         return of_keys

@@ -154,7 +154,7 @@ class QueryReader:
         select = Select(tables, where, keys, having, outputs, distinct is not None)
         self._notes.selects[id(tree)] = select
         visible = (name for table in scope.tables for name in table.columns or ())
-        self._notes.columns[id(tree)] = frozenset(map(str.casefold, visible))
+        self._notes.columns[id(tree)] = frozenset(map(str.lower, visible))
         self._notes.aliases.update((table.source, table.alias) for table in scope.tables)
         if keys is None and not select.aggregates:
             if tree.args.get("having") is not None:

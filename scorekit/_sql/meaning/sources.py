@@ -47,8 +47,8 @@ _NAMED_VALUES: Final = {
 
 def _is_dual(node: exp.Expr) -> bool:
     """Say whether a table is the one that stands for none."""
-    dual = isinstance(node, exp.Table) and node.name.casefold() == "dual"
-    return dual and node.sql().casefold() == "dual"
+    dual = isinstance(node, exp.Table) and node.name.lower() == "dual"
+    return dual and node.sql().lower() == "dual"
 
 
 def _common(left: list[Visible], right: list[Visible]) -> list[str]:
@@ -245,7 +245,7 @@ class SourceReader:
         written = ".".join([*(self._names.name(part) for part in parts if part), name])
         schema = self._notes.catalog.schema
         meant = schema.find(written) if schema is not None else None
-        full = written if meant in (None, written.casefold()) else meant or written
+        full = written if meant in (None, written.lower()) else meant or written
         source = self._notes.source(full)
         self._notes.scans.append(source)
         own = "" if alias else written

@@ -412,7 +412,7 @@ class Scalars:
 
     def day(self, value: Scalar) -> Literal | None:
         """Return the text of a literal like ``DATE '2020-01-31'``, where that is a date."""
-        if not isinstance(value, Cast) or self.loose or value.type.casefold() != "date":
+        if not isinstance(value, Cast) or self.loose or value.type.lower() != "date":
             return None
         this = value.operand
         text = isinstance(this, Literal) and this.kind == "text" and _DAY.match(this.text)
@@ -449,7 +449,7 @@ class Scalars:
         if self.dialect is not None and self.dialect not in UNCASED:
             return 0
         plain = _PLAIN_TEXT.match(first) and _PLAIN_TEXT.match(second)
-        return 0 if plain and first.casefold() != second.casefold() else None
+        return 0 if plain and first.lower() != second.lower() else None
 
 
 def _shape(text: str) -> str:

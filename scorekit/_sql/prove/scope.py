@@ -128,13 +128,13 @@ class Scope(Catalog):
         """Return the keys of a base table."""
         if self.schema is None or not source.table:
             return ()
-        return self.schema.keys.get(source.table.casefold(), ())
+        return self.schema.keys.get(source.table.lower(), ())
 
     def not_null(self, column: Scalar) -> Premises | None:
         """Say whether a column of a base table is declared never to be NULL."""
         if not isinstance(column, Column):
             return None
-        table, name = column.source.table, column.name.casefold()
+        table, name = column.source.table, column.name.lower()
         if any(name in key for key in self.keys(column.source)):
             return frozenset((f"{table}.{name} is never NULL (key)",))
         declared = self.column(column)

@@ -75,7 +75,7 @@ def part_of_date(value: Scalar, view: View) -> tuple[Column, str, str] | None:
     elif value.name == "timestamptrunc":
         written, kind = {"unit=YEAR": "%Y", "unit=MONTH": "%Y-%m"}.get(value.form, ""), "day"
     else:
-        unit = value.form.removeprefix("this=").casefold()
+        unit = value.form.removeprefix("this=").lower()
         written = _UNITS.get(unit if value.name == "extract" else value.name, "")
         kind = "integer"
     known = written in (_UNITS.values() if kind == "integer" else CUTS.values())

@@ -74,7 +74,7 @@ class _Finder:
     def __init__(self, meant: Names, catalog: Catalog, names: Mapping[str, str]) -> None:
         self._meant, self._catalog = meant, catalog
         self._parents: dict[Place, Place] = {}
-        found = [(scan, names.get(scan.table.casefold())) for scan in meant.scans]
+        found = [(scan, names.get(scan.table.lower())) for scan in meant.scans]
         known = [(scan, name) for scan, name in found if name is not None]
         self._row_of = {scan: i for i, (scan, _) in enumerate(known)}
         self.rows = [name for _, name in known]
@@ -98,7 +98,7 @@ class _Finder:
     def _place(self, value: Scalar) -> Place | None:  # noqa: PLR0911 - one a kind of node
         if isinstance(value, tree.Column):
             if value.source in self._row_of:
-                return self._row_of[value.source], value.name.casefold()
+                return self._row_of[value.source], value.name.lower()
             query = self._catalog.derived.get(value.source)
             return None if query is None else self._output(query, int(value.name))
         if isinstance(value, tree.ScalarQuery):

@@ -157,7 +157,7 @@ def _check_shared(trees: Sequence[exp.Expr], known: TablesRead) -> None:
         UnfaithfulError: If a column holds what the two compare otherwise.
     """
     ordered = {
-        column.name.casefold()
+        column.name.lower()
         for tree in trees
         for node in tree.find_all(*_ORDERING)
         for column in node.find_all(exp.Column)

@@ -576,7 +576,7 @@ def same_cast(cast: exp.Cast, dialect: str) -> exp.Expr:
 def _is_of_table(value: exp.Expr) -> bool:
     """Say whether a value is computed of one column, which is that of a table."""
     columns = list(value.find_all(exp.Column))
-    names = {column.name.strip("`").casefold() for column in columns}
+    names = {column.name.strip("`").lower() for column in columns}
     return len(names) <= 1 and all(column.meta.get(_OF_TABLE) for column in columns)
 
 

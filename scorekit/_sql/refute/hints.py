@@ -49,7 +49,7 @@ def hints(trees: Iterable[Sequence[exp.Expr]]) -> Hints:
     hint = Hints({}, {}, {}, 0, 0, ordered=False, n_sources=0, strict={})
     for nodes in trees:
         counts = {
-            node.alias.casefold()
+            node.alias.lower()
             for node in nodes
             if isinstance(node, exp.Alias) and isinstance(node.this, exp.Count)
         }
@@ -59,7 +59,7 @@ def hints(trees: Iterable[Sequence[exp.Expr]]) -> Hints:
                 hint = _compared(node, hint, counts, years[:_MOST_LITERALS])
             elif isinstance(node, exp.Join):
                 for part in node.args.get("using") or ():
-                    _unite(hint.group, part.name.casefold(), part.name.casefold())
+                    _unite(hint.group, part.name.lower(), part.name.lower())
             elif isinstance(node, _COMPUTED):
                 _compute(node, hint.values)
             elif isinstance(node, exp.Coalesce | exp.Nullif | exp.Case):
@@ -185,7 +185,7 @@ def _columns(parts: Sequence[Sequence[exp.Expr]]) -> list[str]:
         query = next((node for node in nodes if isinstance(node, exp.Query)), None)
         shown = [item.walk() for item in query.selects] if query is not None else [nodes]
         found += [
-            c.name.casefold() for several in shown for c in several if isinstance(c, exp.Column)
+            c.name.lower() for several in shown for c in several if isinstance(c, exp.Column)
         ]
     return list(dict.fromkeys(found))
 
@@ -199,7 +199,7 @@ def _compute(node: exp.Expr, values: dict[str, list[Cell]]) -> None:
     while parts:
         part = parts.pop()
         if isinstance(part, exp.Column):
-            near = values.setdefault(part.name.casefold(), [])
+            near = values.setdefault(part.name.lower(), [])
             near += [text for text in texts if text not in near]
         elif isinstance(part, exp.Case):
             parts += [*part.args["ifs"], *filter(None, [part.args.get("default")])]
@@ -217,12 +217,12 @@ def _note_sentinels(node: exp.Expr, values: dict[str, list[Cell]]) -> None:
     ]
     near = [cell for part in parts[:_MOST_LITERALS] for cell in _near(part, pattern=False)[:1]]
     for column in node.this.find_all(exp.Column) if near and node.this is not None else ():
-        values.setdefault(column.name.casefold(), []).extend(near)
+        values.setdefault(column.name.lower(), []).extend(near)
 
 
 def _note_strict(node: exp.Expr, hint: Hints) -> None:
     """Note what a column is cast to, or what is computed of it alone, and texts that fit."""
-    columns = {column.name.casefold() for column in node.find_all(exp.Column)}
+    columns = {column.name.lower() for column in node.find_all(exp.Column)}
     if len(columns) != 1 or node.find(exp.AggFunc, exp.Query) is not None:
         return
     (name,) = columns

@@ -134,7 +134,7 @@ def used_names(trees: Sequence[Sequence[exp.Expr]]) -> Used:
     for nodes in trees:
         for node in nodes:
             if isinstance(node, exp.Identifier):
-                names.add(node.name.casefold())
+                names.add(node.name.lower())
             elif isinstance(node, exp.Star):
                 star = star or _is_star(node)
             elif isinstance(node, exp.Join):
@@ -303,12 +303,12 @@ def _inferred(
             if len(columns) > 1:
                 pending.append(columns)
             for column in columns if len(columns) == 1 else ():
-                table = names[column.source.table.casefold()]
-                found[table][column.name.casefold()] = None
+                table = names[column.source.table.lower()]
+                found[table][column.name.lower()] = None
     for columns in pending:
         name = columns[0].name
-        tables = {names[column.source.table.casefold()] for column in columns}
-        if sum(name.casefold() in found[table] for table in tables) != 1:
+        tables = {names[column.source.table.lower()] for column in columns}
+        if sum(name.lower() in found[table] for table in tables) != 1:
             raise UnfaithfulError(f"only a schema says which table has the column {name!r}")
     kinds = _kinds(texts, hint)
     return {
@@ -360,13 +360,13 @@ def _kinds(texts: Sequence[exp.Expr], hint: Hints) -> dict[str, str]:
                 inner = part.this if isinstance(part, exp.Min | exp.Max) else part
                 if isinstance(inner, exp.Column):
                     for kind in _shown(node, parts):
-                        note(inner.name.casefold(), "text" if kind == "text" else "integer")
+                        note(inner.name.lower(), "text" if kind == "text" else "integer")
         for column in text.find_all(exp.Column):
             if _is_condition(column):
-                note(column.name.casefold(), "boolean")
+                note(column.name.lower(), "boolean")
     if any(len(kinds) > 1 for kinds in held.values()):
         raise UnfaithfulError("a column is used as values of two kinds")
-    names = {c.name.casefold() for text in texts for c in text.find_all(exp.Column)}
+    names = {c.name.lower() for text in texts for c in text.find_all(exp.Column)}
     return {
         name: next(iter(held[root]))
         for name in names

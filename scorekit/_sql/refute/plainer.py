@@ -277,7 +277,7 @@ def _first_of_each(select: exp.Select) -> exp.Select | None:
         return None
     on = distinct.args["on"]
     keys = on.expressions if isinstance(on, exp.Tuple) else [on]
-    named = {item.alias.casefold() for item in select.expressions if item.alias}
+    named = {item.alias.lower() for item in select.expressions if item.alias}
     if any(isinstance(key, exp.Literal) or _is_output(key, named) for key in keys):
         return None
     order = select.args.get("order")
@@ -370,10 +370,10 @@ def _can_be_united(select: exp.Select) -> bool:
     if select.args.get("distinct") or select.find(exp.Window, exp.Grouping) is not None:
         return False
     order, having = select.args.get("order"), select.args.get("having")
-    names = {item.alias_or_name.casefold() for item in select.expressions}
+    names = {item.alias_or_name.lower() for item in select.expressions}
     sorts = [item.this for item in (order.expressions if order else ())]
     by_name = all(
-        isinstance(one, exp.Column) and not one.table and one.name.casefold() in names
+        isinstance(one, exp.Column) and not one.table and one.name.lower() in names
         for one in sorts
     )
     parts = [*select.expressions, *([having.this] if having else [])]
@@ -385,21 +385,21 @@ def _are_told(select: exp.Select, keys: Mapping[str, exp.Expr]) -> bool:
     """Say whether keys are columns, written alike wherever they are shown or asked for."""
     having = select.args.get("having")
     parts = [*select.expressions, *([having.this] if having else [])]
-    named = {one.alias.casefold() for one in select.expressions if one.alias}
+    named = {one.alias.lower() for one in select.expressions if one.alias}
     if any(not isinstance(key, exp.Column) or _is_output(key, named) for key in keys.values()):
         return False
-    names = {key.name.casefold() for key in keys.values()}
+    names = {key.name.lower() for key in keys.values()}
     return all(
         node.sql() in keys
         for part in parts
         for node in part.walk(prune=lambda one: isinstance(one, exp.AggFunc))
-        if isinstance(node, exp.Column) and node.name.casefold() in names
+        if isinstance(node, exp.Column) and node.name.lower() in names
     )
 
 
 def _is_output(value: exp.Expr, named: Container[str]) -> bool:
     """Say whether a name alone may stand for an output."""
-    return isinstance(value, exp.Column) and not value.table and value.name.casefold() in named
+    return isinstance(value, exp.Column) and not value.table and value.name.lower() in named
 
 
 def _sets(node: exp.Expr) -> list[list[exp.Expr]]:

@@ -107,7 +107,7 @@ def _put_views(tree: exp.Expr, schema: SqlSchema, dialect: str | None) -> list[T
     """
     words: list[Token] = []
     for _ in range(_MOST_VIEWS):
-        named = {cte.alias.casefold() for cte in tree.find_all(exp.CTE)}
+        named = {cte.alias.lower() for cte in tree.find_all(exp.CTE)}
         found = (
             (table, name)
             for table in tree.find_all(exp.Table)
@@ -119,7 +119,7 @@ def _put_views(tree: exp.Expr, schema: SqlSchema, dialect: str | None) -> list[T
         if table is None or name is None:
             return words
         query, script = _view_query(schema.views[name], f"the view {name}'s", dialect)
-        if named & {one.name.casefold() for one in query.find_all(exp.Table)}:
+        if named & {one.name.lower() for one in query.find_all(exp.Table)}:
             raise UnfaithfulError(f"a name of the query hides a table of the view {name}")
         alias = table.args.get("alias") or exp.TableAlias(this=table.this.copy())
         table.replace(exp.Subquery(this=query, alias=alias, joins=table.args.get("joins")))
@@ -407,7 +407,7 @@ def fold_names(pair: Pair, schema: SqlSchema | None, dialect: str | None) -> tup
     written: dict[str, list[exp.Identifier]] = {}
     for tree in pair[:2]:
         for node in tree.find_all(exp.Identifier):
-            written.setdefault(node.name.casefold(), []).append(node)
+            written.setdefault(node.name.lower(), []).append(node)
     found: list[str] = []
     for name, nodes in written.items():
         plain = normal_name(name, dialect, quoted=False)

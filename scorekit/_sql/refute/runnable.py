@@ -229,13 +229,13 @@ def _unwrapped(tree: exp.Expr) -> exp.Expr:
 
 
 def cte_names(nodes: Iterable[exp.Expr]) -> set[str]:
-    """Return the names of the common table expressions among nodes, case-folded."""
-    return {node.alias.casefold() for node in nodes if isinstance(node, exp.CTE)}
+    """Return the names of the common table expressions among nodes, in lower case."""
+    return {node.alias.lower() for node in nodes if isinstance(node, exp.CTE)}
 
 
 def written_name(table: exp.Table) -> str:
-    """Return the name of a table as written, in parts, case-folded."""
-    return ".".join(part.name for part in table.parts).casefold()
+    """Return the name of a table as written, in parts, in lower case."""
+    return ".".join(part.name for part in table.parts).lower()
 
 
 def _rename(nodes: list[exp.Expr], names: Mapping[str, str]) -> None:
@@ -251,7 +251,7 @@ def _rename(nodes: list[exp.Expr], names: Mapping[str, str]) -> None:
         if not isinstance(node.this, exp.Identifier) or written in local:
             continue
         last, name = node.this, names[written]
-        if not node.alias and last.name.casefold() != name:
+        if not node.alias and last.name.lower() != name:
             node.set("alias", exp.TableAlias(this=last.copy()))
         node.set("this", exp.to_identifier(name, quoted=True))
         node.set("db", None)
@@ -357,13 +357,13 @@ def _guard_groups(select: exp.Select, block: Select, read: Names, *, sqlite: boo
         by = extreme[0].this
     grouped = attrs.evolve(block, keys=keys or ())
     bare = [node for part in select.expressions for node in _bare_columns(part, grouped, read)]
-    outputs = {part.alias.casefold() for part in select.expressions if part.alias}
+    outputs = {part.alias.lower() for part in select.expressions if part.alias}
     outputs -= read.columns[id(select)]  # elsewhere a column goes before an output
     for clause in clauses:
         bare += [
             node
             for node in _bare_columns(clause, grouped, read)
-            if node.table or node.name.casefold() not in outputs
+            if node.table or node.name.lower() not in outputs
         ]
     for node in bare:
         guarded: exp.Expr = exp.Anonymous(this=guard, expressions=[node.copy(), by.copy()])
@@ -595,7 +595,7 @@ def _show_beside(query: exp.Select, tie: exp.Expr, read: Names) -> None:
         names.append(part.alias_or_name or f"{_VALUE}{i}")
         if not part.alias:
             part.replace(exp.Alias(this=part.copy(), alias=exp.Var(this=quoted(names[-1]))))
-    if len({name.casefold() for name in names}) < len(names):
+    if len({name.lower() for name in names}) < len(names):
         raise UnfaithfulError("a LIMIT of columns of one name")
     made = exp.Select(expressions=[exp.Column(this=exp.Var(this=quoted(n))) for n in names])
     query.replace(made)
@@ -615,13 +615,13 @@ def _tie(
 def _sorted_by(order: exp.Expr, outputs: Sequence[exp.Expr]) -> list[exp.Expr]:
     """Return what rows are sorted by, which may leave out some of it."""
     found: list[exp.Expr] = []
-    named = {part.alias.casefold(): part.unalias() for part in outputs if part.alias}
+    named = {part.alias.lower(): part.unalias() for part in outputs if part.alias}
     for item in order.expressions:
         value = item.this if isinstance(item, exp.Ordered) else item
         if isinstance(value, exp.Literal) and value.is_int and int(value.name) <= len(outputs):
             value = outputs[int(value.name) - 1].unalias()
         elif isinstance(value, exp.Column) and not value.table:
-            value = named.get(value.name.casefold(), value)
+            value = named.get(value.name.lower(), value)
         if value.find(exp.Collate, exp.Star) is None:
             found.append(value.copy())
     return found
@@ -707,7 +707,7 @@ def _shown_by(query: exp.Select, read: Names) -> Iterator[exp.Expr]:
 def _over_rows(query: exp.Query) -> exp.Select:
     """Let a SELECT sort and cut the rows of a query that is none; it takes the query's place."""
     names = [item.alias_or_name for item in query.selects]
-    if not all(names) or len({name.casefold() for name in names}) < len(names) or "*" in names:
+    if not all(names) or len({name.lower() for name in names}) < len(names) or "*" in names:
         raise UnfaithfulError("a LIMIT of columns without names")
     inner = query.copy()
     clauses = {key: query.args.get(key) for key in ("order", "limit", "offset")}

@@ -282,7 +282,7 @@ def _check_sums(trees: Sequence[exp.Expr], columns: Sequence[Column]) -> None:
     wide = unknown - {c.name for c in columns if c.limits.most is not None}
     for tree in trees:
         named = {
-            c.name.casefold() for part in tree.find_all(exp.Sum) for c in part.find_all(exp.Column)
+            c.name.lower() for part in tree.find_all(exp.Sum) for c in part.find_all(exp.Column)
         }
         if tree.find(exp.Div) is not None and not wide.isdisjoint(named):
             raise UnfaithfulError("a sum of large integers is a decimal")
@@ -293,7 +293,7 @@ def _check_values(column: Column, trees: Sequence[exp.Expr]) -> None:
     for tree in trees:
         for node in tree.find_all(exp.Predicate):
             parts = list(node.iter_expressions())
-            if any(isinstance(p, exp.Column) and p.name.casefold() == column.name for p in parts):
+            if any(isinstance(p, exp.Column) and p.name.lower() == column.name for p in parts):
                 for part in parts:
                     if is_text(part) and part.name not in column.limits.values:
                         raise UnfaithfulError(f"{column.name} has no value {part.name!r}")
@@ -302,7 +302,7 @@ def _check_values(column: Column, trees: Sequence[exp.Expr]) -> None:
 def _names(column: str) -> Callable[[exp.Expr], bool]:
     """Return whether a query names a column, or stands for it by a star."""
     return lambda tree: any(
-        isinstance(node, exp.Star) or node.name.casefold() == column
+        isinstance(node, exp.Star) or node.name.lower() == column
         for node in tree.find_all(exp.Star, exp.Identifier)
     )
 

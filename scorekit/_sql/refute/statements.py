@@ -44,13 +44,13 @@ def spellings(trees: Iterable[exp.Expr], schema: SqlSchema | None) -> dict[str, 
     found: dict[str, exp.Identifier] = {}
     for tree in trees:
         for node in tree.find_all(exp.Identifier):
-            name = node.name.casefold()
+            name = node.name.lower()
             if name not in found or (
                 node.args.get("quoted") and not found[name].args.get("quoted")
             ):
                 found[name] = node
     for name in () if schema is None else sorted(schema.cased):
-        found.setdefault(name.casefold(), exp.to_identifier(name, quoted=True))
+        found.setdefault(name.lower(), exp.to_identifier(name, quoted=True))
     return found
 
 

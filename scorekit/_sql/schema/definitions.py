@@ -71,7 +71,7 @@ class Draft:
         """Add a CHECK, or a rule on some columns, all if none are named, that stays closed."""
         if condition is not None:
             condition = _plain_condition(condition, self.columns)
-            columns = (c.name.casefold() for c in condition.find_all(exp.Column))
+            columns = (c.name.lower() for c in condition.find_all(exp.Column))
         names = self.columns if columns is None else columns
         self.rules.append(CheckRule(self.name, frozenset(names), condition))
 
@@ -89,7 +89,7 @@ def _plain_condition(condition: exp.Expr, columns: Mapping[str, Column]) -> exp.
     for cast in reversed(list(tree.find_all(exp.Cast))):
         value = cast.this.unnest()
         plain = value.is_string or isinstance(value, exp.Array)
-        plain = plain or (isinstance(value, exp.Column) and value.name.casefold() in texts)
+        plain = plain or (isinstance(value, exp.Column) and value.name.lower() in texts)
         if plain and cast.to.is_type(*exp.DataType.TEXT_TYPES, exp.DataType.Type.ARRAY):
             cast.replace(cast.this)
     for node in list(tree.find_all(exp.EQ)):
@@ -124,9 +124,9 @@ class Definitions:
 
 
 def table_name(table: exp.Expr) -> str:
-    """Return the name of a table as the schema has it: dotted as written, case-folded."""
+    """Return the name of a table as the schema has it: dotted as written, in lower case."""
     parts = table.parts if isinstance(table, exp.Table) else [table]
-    return ".".join(part.name for part in parts).casefold()
+    return ".".join(part.name for part in parts).lower()
 
 
 @lru_cache(maxsize=256)
@@ -138,7 +138,7 @@ def read_definitions(text: str, dialect: str | None) -> Definitions | None:
     text = _VERSIONED.sub(r" \1 ", _PSQL.sub("", _COPIED.sub("", text)))
     for statement in _statements(text, dialect):
         if virtual := _VIRTUAL.match(statement):
-            found.set_aside(virtual[1].casefold(), "it is a virtual table")
+            found.set_aside(virtual[1].lower(), "it is a virtual table")
         _read(statement, found)
     return found if found.tables or found.unclear else None
 
@@ -252,8 +252,8 @@ def _is_passed(statement: str, match: re.Match[str] | None) -> bool:
     head = re.search(r"\w+", statement)
     if head is None:
         return True
-    word = head[0].casefold()
-    what = ((match["what"] or "table") if match else word).casefold()
+    word = head[0].lower()
+    what = ((match["what"] or "table") if match else word).lower()
     return (
         (what in _PASSED and (word, what) != ("create", "type"))
         or (word in ("create", "drop") and what == "index" and not _UNIQUE.match(statement))
@@ -355,13 +355,13 @@ def _drafted_by_items(text: str, name: str, found: Definitions) -> Draft | None:
     for item, tree in pairs:
         column = _COLUMN_NAME.match(item)
         if isinstance(tree, exp.ColumnDef):
-            if tree.name.casefold() in draft.columns:
+            if tree.name.lower() in draft.columns:
                 return None
             _add_defined(draft, tree, found)
         elif tree is None and not _CONSTRAINS.match(item):
             if column is None:
                 return None
-            add_column(draft, str(column[column.lastindex or 0]).casefold(), "", (), found.dialect)
+            add_column(draft, str(column[column.lastindex or 0]).lower(), "", (), found.dialect)
             found.notes.append(f"the type of a column of {name} could not be read: {_cut(item)}")
     for item, tree in pairs:
         is_constraint = not isinstance(tree, exp.ColumnDef) and _CONSTRAINS.match(item)
@@ -437,11 +437,11 @@ def _drafted_by_sqlite(statement: str, name: str) -> Draft | None:
     draft = Draft(name)
     key: dict[int, str] = {}
     for _, column, kind, not_null, _, place, _ in columns:
-        add_column(draft, column.casefold(), kind, (), "sqlite")
+        add_column(draft, column.lower(), kind, (), "sqlite")
         if not_null:
-            draft.not_null([column.casefold()])
+            draft.not_null([column.lower()])
         if place:
-            key[place] = column.casefold()
+            key[place] = column.lower()
     draft.primary = tuple(key[place] for place in sorted(key))
     if _WITHOUT_ROWID.search(statement):
         draft.not_null(draft.primary)
@@ -450,7 +450,7 @@ def _drafted_by_sqlite(statement: str, name: str) -> Draft | None:
             draft.unique.append(Unique(tuple(names[0]), partial=bool(partial)))
     for (_, other), names in _grouped(foreign, 2):
         theirs = () if None in names[1] else tuple(names[1])
-        draft.references.append(Reference(name, tuple(names[0]), other.casefold(), theirs))
+        draft.references.append(Reference(name, tuple(names[0]), other.lower(), theirs))
     if _CHECKED.search(statement):
         draft.check(None)
     return draft if draft.columns else None
@@ -459,7 +459,7 @@ def _drafted_by_sqlite(statement: str, name: str) -> Draft | None:
 def _grouped(rows: Iterable[tuple[Any, ...]], n: int) -> Iterator[tuple[tuple[Any, ...], Any]]:
     """Yield rows that agree in their first *n* values, and the columns of the others."""
     for head, same in groupby(rows, key=lambda row: row[:n]):
-        rest = [[one and one.casefold() for one in row[n:]] for row in same]
+        rest = [[one and one.lower() for one in row[n:]] for row in same]
         yield head, list(zip(*rest, strict=True))
 
 
@@ -475,7 +475,7 @@ _CHECKED = re.compile(r"(?i)\bcheck\s*\(|\bcollate\b|\bgenerated\b|\bas\s*\(")
 
 
 def _plain(name: str) -> str:
-    return re.sub(r"""["`'\[\]]""", "", name).casefold()
+    return re.sub(r"""["`'\[\]]""", "", name).lower()
 
 
 def _parsed(statement: str, dialect: str | None) -> tuple[exp.Expr, ...]:
@@ -533,7 +533,7 @@ def _created(tree: exp.Expr, found: Definitions) -> bool:
     for item in target.expressions:
         if not isinstance(item, exp.ColumnDef):
             others.append(item)
-        elif item.name.casefold() in draft.columns:
+        elif item.name.lower() in draft.columns:
             return False
         else:
             _add_defined(draft, item, found)
@@ -582,7 +582,7 @@ def _acted(draft: Draft, action: exp.Expr, found: Definitions) -> bool:
         _add_defined(draft, action.this, found)
         return True
     if isinstance(action, exp.AlterColumn):
-        names = [action.name.casefold()]
+        names = [action.name.lower()]
         if action.args.get("allow_null") is False:
             draft.not_null(names)
         return action.args.get("dtype") is None and not action.args.get("allow_null")
@@ -625,14 +625,14 @@ def _add_defined(draft: Draft, item: exp.ColumnDef, found: Definitions) -> None:
         text = "REAL"  # FLOAT is DOUBLE there
     if found.dialect == "sqlite" and text == "INT":
         text = "INTEGER"  # an INT has another name by now
-    defined = found.types.get(text.casefold().replace('"', ""))
+    defined = found.types.get(text.lower().replace('"', ""))
     if defined is not None:
         value = defined.copy()
         for column in value.find_all(exp.Column):
             column.set("this", item.this.copy())
         constraints += [part.args.get("kind") for part in value.args.get("constraints") or ()]
         text = value.args["kind"].sql()
-    add_column(draft, item.name.casefold(), text, constraints, found.dialect)
+    add_column(draft, item.name.lower(), text, constraints, found.dialect)
 
 
 def add_column(
@@ -643,7 +643,7 @@ def add_column(
     dialect: str | None,
 ) -> None:
     """Add a column of a type to a table, with its constraints."""
-    nullable = "serial" not in text.casefold()
+    nullable = "serial" not in text.lower()
     if any(
         isinstance(part, exp.CollateColumnConstraint) and not _OF_ALL.match(part.this.name)
         for part in constraints
@@ -708,12 +708,12 @@ def _constrained(draft: Draft, item: exp.Expr) -> bool:
         reference = item.args.get("reference")
         if reference is None:
             return False
-        names = tuple(part.name.casefold() for part in item.expressions)
+        names = tuple(part.name.lower() for part in item.expressions)
         draft.references.append(_reference(draft.name, names, reference))
     elif isinstance(item, exp.CheckColumnConstraint | exp.Check):
         draft.check(item.this)
     elif isinstance(item, exp.ExcludeColumnConstraint):
-        draft.check(None, (c.name.casefold() for c in item.find_all(exp.Column)))
+        draft.check(None, (c.name.lower() for c in item.find_all(exp.Column)))
     else:
         return isinstance(item, _HARMLESS)
     return True
@@ -729,10 +729,10 @@ def _unique(
     listed = [part.this if isinstance(part, exp.Ordered) else part for part in parts]
     if not all(isinstance(part, exp.Column | exp.Identifier) for part in listed):
         draft.check(
-            None, (c.name.casefold() for part in listed for c in part.find_all(exp.Identifier))
+            None, (c.name.lower() for part in listed for c in part.find_all(exp.Identifier))
         )
         return
-    names = tuple(part.name.casefold() for part in listed)
+    names = tuple(part.name.lower() for part in listed)
     if primary:
         draft.primary = names
     else:
@@ -746,5 +746,5 @@ def _reference(table: str, columns: tuple[str, ...], item: exp.Reference) -> Ref
         table,
         columns,
         table_name(other.this if isinstance(other, exp.Schema) else other),
-        tuple(part.name.casefold() for part in theirs),
+        tuple(part.name.lower() for part in theirs),
     )

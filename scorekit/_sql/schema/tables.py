@@ -39,7 +39,7 @@ _USUAL_SCHEMAS: Final = frozenset({"public", "main", "dbo"})
 
 @attrs.frozen
 class SqlSchema:
-    """What is known of some tables; names are case-folded."""
+    """What is known of some tables; names are in lower case."""
 
     tables: FrozenMapping[str, tuple[Column, ...]]
     keys: FrozenMapping[str, tuple[tuple[str, ...], ...]]
@@ -78,7 +78,7 @@ class SqlSchema:
         Dumps write ``public.v`` for what queries call ``v``, and the other way round.  A name with
         another qualifier, or one that two schemas have, is that of no table but its own.
         """
-        name = name.casefold()
+        name = name.lower()
         if name in self.tables or name in self.keys or name in self.views:
             return name
         named = {*self.tables, *self.keys, *self.unclear}
@@ -142,7 +142,7 @@ def _cased(schema: object) -> frozenset[str]:
     else:
         tables = cast("Mapping[str, Mapping[str, str]]", schema or {})
         names = [*tables, *(name for columns in tables.values() for name in columns)]
-    return frozenset(name for name in names if name != name.casefold())
+    return frozenset(name for name in names if name != name.lower())
 
 
 _NULLS_EQUAL: Final = frozenset({"tsql", "fabric"})
@@ -252,12 +252,12 @@ def _read_mapping(schema: Any, dialect: str | None) -> Definitions:
         path = f"schema[{table!r}]"
         if not columns:
             refuse(path, _COLUMNS, columns)
-        name = table.casefold()
+        name = table.lower()
         if name in found.tables:
             refuse("schema", "a mapping whose tables differ in more than case", table)
         draft = found.tables[name] = Draft(name)
         for column, text in columns.items():
-            folded = column.casefold()
+            folded = column.lower()
             if folded in draft.columns:
                 refuse(path, "a mapping whose columns differ in more than case", column)
             if not _read_type(draft, folded, text, dialect):
@@ -299,7 +299,7 @@ def _read_keys(
     if not is_mapping(keys):
         refuse("keys", "a mapping from table to key", keys, TypeError)
     for table, key in keys.items():
-        name = check_text("table of keys", table).casefold()
+        name = check_text("table of keys", table).lower()
         path = f"keys[{table!r}]"
         known: Mapping[str, Column] | None = None
         if schema is not None and name not in schema.unclear:
@@ -316,7 +316,7 @@ def _read_keys(
 
 def _several(path: str, key: object) -> list[tuple[str, ...]]:
     if isinstance(key, str):
-        return [(check_text(path, key).casefold(),)]
+        return [(check_text(path, key).lower(),)]
     if not _is_sequence(key):
         refuse(path, _KEY, key, TypeError)
     if not key:
@@ -329,7 +329,7 @@ def _several(path: str, key: object) -> list[tuple[str, ...]]:
             refuse(path, _KEY, key, TypeError)
         if not columns:
             refuse(path, _KEY, key)
-        several.append(tuple(check_text(path, column).casefold() for column in columns))
+        several.append(tuple(check_text(path, column).lower() for column in columns))
     return several
 
 

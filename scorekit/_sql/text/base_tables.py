@@ -130,7 +130,7 @@ class _Reader:
         if given or not isinstance(node, exp.Table):
             return resolved(given, self.dialect)
         if type(this) is exp.Identifier and node.args.get("db") is None:
-            name = this.name.casefold()
+            name = this.name.lower()
             if this.args.get("temporary"):
                 return f"#{name}"
             is_dual = name == "dual" and self.dialect in _WITH_DUAL
@@ -178,7 +178,7 @@ def _cte_names(with_: exp.Expr) -> dict[str, int]:
     """Return the names that a WITH defines, each with the place where it is first defined."""
     names: dict[str, int] = {}
     for i, cte in enumerate(with_.expressions):
-        names.setdefault(cte.alias.casefold(), i)
+        names.setdefault(cte.alias.lower(), i)
     return names
 
 
@@ -187,7 +187,7 @@ def _definitions(with_: exp.Expr, scope: _Scope, dialect: str) -> Iterator[_Plac
     recursive = with_.args.get("recursive")
     for i, cte in enumerate(with_.expressions):
         seen = scope if recursive else scope._replace(n_visible=i)
-        yield cte, seen, cte.alias.casefold() if dialect in RECURSIVE_ANYWAY else None
+        yield cte, seen, cte.alias.lower() if dialect in RECURSIVE_ANYWAY else None
 
 
 def name_parts(table: exp.Expr) -> list[str]:
@@ -202,14 +202,14 @@ def _given_parts(node: exp.Expr) -> list[str]:
     """Return the parts of a table that is an argument, or that a string names; nothing else."""
     this = node.this
     if isinstance(node, exp.Table):
-        is_named = isinstance(this, exp.Anonymous) and this.name.casefold() in _BY_STRING
+        is_named = isinstance(this, exp.Anonymous) and this.name.lower() in _BY_STRING
         arguments = this.expressions if is_named else [this.this]
         if not is_named and not isinstance(this, exp.DynamicIdentifier):
             return []
     elif isinstance(node, exp.TableFromRows):
         arguments = [this]
     else:
-        arguments = node.expressions if node.name.casefold() == "table" else []
+        arguments = node.expressions if node.name.lower() == "table" else []
     [given, *others] = arguments or [None]
     if isinstance(given, exp.Column) and not others:
         return [part.name for part in given.parts]
@@ -228,7 +228,7 @@ def in_table(node: exp.In) -> str:
     field = node.args.get("field")
     if isinstance(field, exp.Column) and not field.table:
         field = field.this
-    return dotted((field.name.casefold(),)) if isinstance(field, exp.Identifier) else ""
+    return dotted((field.name.lower(),)) if isinstance(field, exp.Identifier) else ""
 
 
 _READ_KINDS = ("TABLE", "VIEW", "EXTENDED", "FORMATTED", "ANALYZE", "")
@@ -244,7 +244,7 @@ def _is_hinted(table: object) -> bool:
     return (
         isinstance(table, exp.Anonymous)
         and bool(table.expressions)
-        and all(argument.name.casefold() in _TABLE_HINTS for argument in table.expressions)
+        and all(argument.name.lower() in _TABLE_HINTS for argument in table.expressions)
     )
 
 
@@ -273,7 +273,7 @@ def _is_alias_of_target(node: exp.Expr, name: str, statement: exp.Expr) -> bool:
     if node.args.get("alias") or "." in name:
         return False
     return any(
-        other.alias.casefold() == name and other.find_ancestor(exp.Select) is None
+        other.alias.lower() == name and other.find_ancestor(exp.Select) is None
         for other in statement.find_all(exp.Table, exp.Subquery)
     )
 

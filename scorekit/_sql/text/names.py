@@ -51,7 +51,7 @@ def resolved(parts: Iterable[str], dialect: str) -> str:
     while given and not given[0]:
         given.pop(0)
     schema = "public" if dialect == "snowflake" else "dbo"
-    return dotted(part or schema for part in given).casefold()
+    return dotted(part or schema for part in given).lower()
 
 
 def plain_names(names: Iterable[str], dialect: str) -> tuple[str, ...]:

@@ -12,7 +12,7 @@ import pytest
 from outcomes import present
 
 from benchmarks.generators.stored_pairs import pairs
-from scorekit import InputError, SqlEquivalence, sql_equivalence
+from scorekit import InputError, SqlEquivalence, query_audit, sql_equivalence
 from scorekit._sql.databases.kinds import fitted, typed_column
 from scorekit._sql.evidence import NO_NULL_KEYS
 from scorekit._sql.schema.tables import SqlSchema, read_schema
@@ -482,3 +482,18 @@ def test_names_with_capital_letters_are_found_in_quotes(schema: Any) -> None:
     assert (proved.verdict, refuted.verdict) == ("proved", "refuted")
     for result in (proved, refuted):
         assert "the names Emp, Pay have capital letters" in result.assumptions
+
+
+@pytest.mark.parametrize("dialect", ["sqlite", "postgres", "mysql", "duckdb", None])
+@pytest.mark.parametrize(
+    ("table", "column"), [("leute", "größe"), ("人", "名前"), ("straße", "über")]
+)
+def test_names_beyond_ascii_are_found(table: str, column: str, dialect: str | None) -> None:
+    """As they are written, whichever letters a comparison without case would make two of."""
+    right = f"SELECT x.{column} FROM {table} AS x"
+    for schema in (f"CREATE TABLE {table} ({column} int)", {table: {column: "int"}}):
+        given: Any = {"schema": schema, "dialect": dialect}
+        assert sql_equivalence(f"SELECT {column} FROM {table}", right, **given).verdict == "proved"
+        wrong = f"SELECT {column} + 1 FROM {table}"
+        assert sql_equivalence(wrong, right, **given).verdict == "refuted"
+        assert query_audit(wrong, schema=schema, dialect=dialect).findings == ()

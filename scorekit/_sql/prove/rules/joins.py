@@ -334,7 +334,7 @@ def without_referenced(select: Select, view: View) -> Node | None:
             if (link := link_of(condition, source)) is not None
         }
         key = dict(links.values())
-        columns = {column.name.casefold() for column in key}
+        columns = {column.name.lower() for column in key}
         if view.key(source, lambda names: {*names} == columns) is None:  # noqa: B023 - called at once
             continue
         rest = conjunction(c for c in conjuncts(select.where) if c not in links)

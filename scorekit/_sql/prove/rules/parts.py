@@ -237,17 +237,17 @@ def link_of(condition: Scalar, source: Source) -> tuple[Column, Column] | None:
 
 def refers_to(target: Source, links: Sequence[tuple[Column, Column]], view: View) -> bool:
     """Say whether a foreign key finds a row of *target* where no column linked to it is NULL."""
-    equal = {mine.name.casefold(): other for mine, other in links}
+    equal = {mine.name.lower(): other for mine, other in links}
     if len(equal) < len(links):
         return False  # it must equal two columns, of which the key is but one
 
     def finds(reference: Reference) -> bool:
-        if reference.other != target.table.casefold() or {*reference.others} != {*equal}:
+        if reference.other != target.table.lower() or {*reference.others} != {*equal}:
             return False
         partners = [equal[column] for column in reference.others]
         home = partners[0].source
-        return home.table.casefold() == reference.table and all(
-            other.source == home and other.name.casefold() == column
+        return home.table.lower() == reference.table and all(
+            other.source == home and other.name.lower() == column
             for other, column in zip(partners, reference.columns, strict=True)
         )
 

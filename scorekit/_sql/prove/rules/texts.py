@@ -109,7 +109,7 @@ def ranges_for_quarters(node: And, view: View) -> Node | None:
     parts = conjuncts(conjunction(node.parts))
     for part in parts:
         sign, value, n = against_number(part) or ("", NULL, 0)
-        named = isinstance(value, Function) and value.form.casefold() == "this=quarter"
+        named = isinstance(value, Function) and value.form.lower() == "this=quarter"
         column = dated(value.operands[0], view) if isinstance(value, Function) and named else None
         if column is None or sign != "=" or not 1 <= n <= len(_QUARTERS):
             continue

@@ -268,7 +268,7 @@ def _each_joined(
         if mine is None or not isinstance(value, Column):
             return False
         found.append((mine, value))
-    rows, columns = view.rows_of(inner), {mine.name.casefold() for mine, _ in found}
+    rows, columns = view.rows_of(inner), {mine.name.lower() for mine, _ in found}
     unique = view.key(other.source, lambda key: {*key} == columns) is not None
     there = unique and all(rows.never_null(one) for _, one in found)
     return there and refers_to(other.source, found, view)
