@@ -715,6 +715,8 @@ class _Reader:
                 or (word.kind == "name" and word.text not in self.grammar.no_as_label)
             ):
                 self.i += 1
+            elif word.kind == "name":
+                raise _RefusedError(word)
             else:
                 self.refuse()
         elif word.kind == "quoted" or (word.kind == "string" and self.my):
@@ -725,6 +727,8 @@ class _Reader:
             self.i += 1
 
     def clauses(self, *, after_from: bool = False) -> None:
+        if self.text() in self.grammar.unsure & self.grammar.no_label and self.text(1) == "FROM":
+            raise _RefusedError(self.at())  # what it begins does not end here
         if self.text() == "INTO":
             raise _UnsureError(self.at())
         if not after_from and self.take("FROM"):
@@ -1067,6 +1071,8 @@ class _Reader:
             if self.duck and self.at().kind == "string":
                 self.i += 1
                 return
+            if self.at().kind == "name" and self.text() in self.grammar.no_alias:
+                raise _RefusedError(self.at())
             self.alias_name()
         elif word.kind == "quoted" or (
             word.kind == "name"

@@ -67,6 +67,11 @@ REFUSED = [
     ("s", "(SELECT id FROM r)"),
     ("spd", "SELECT n FROM r WHERE n RLIKE 'a'"),
     ("pd", "SELECT id FROM r WHERE n LIKE 'a' LIKE 'b'"),
+    ("pmd", "SELECT id FROM r AS FOR"),
+    ("m", "SELECT id AS use FROM r"),
+    ("m", "SELECT id LOCK FROM r"),
+    ("d", "SELECT id FROM r AS SEMI"),
+    ("pmd", "SELECT id FROM r AS left"),
 ]
 ODD = [
     ("spmd", "SELECT ALL id FROM r"),
