@@ -367,6 +367,7 @@ def test_what_the_schema_lacks_is_the_models_mistake(
     ("SELECT my_own(main.users.id) FROM main.users", SHOP),
     ("CREATE TABLE x AS SELECT id FROM users; SELECT id FROM x", SHOP),
     ("SELECT id FROM users, users.tags", SHOP),
+    ("SELECT name, COUNT(*) FROM users GROUP BY name ORDER BY count", SHOP),
     ("WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c) SELECT n FROM c", SHOP),
 ])  # fmt: skip
 def test_what_may_be_there_is_not_lacking(ask: Ask, generated: str, schema: Any) -> None:

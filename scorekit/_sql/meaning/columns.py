@@ -256,6 +256,8 @@ class _Table(NamedTuple):
     """The base table; None for what the query makes itself, whose columns were read elsewhere."""
 
 
+_NAMES_BY_CALL = ("", "postgres", "redshift", "materialize")
+"""Dialects in which an output without a name may have that of the function that gives it."""
 _ALIASES_FIRST = ("order", "sort", "cluster", "distribute")
 _ALIASES_LATER = ("group", "having", "qualify")
 
@@ -380,6 +382,9 @@ class _Reader:
             named = inner[0] if inner else node  # whose name some databases give to a subquery
             if isinstance(named, exp.Alias):
                 scope.aliases.add(named.alias.lower())
+            elif isinstance(named, exp.Func) and self.dialect in _NAMES_BY_CALL:
+                name = named.name if isinstance(named, exp.Anonymous) else named.sql_name()
+                scope.aliases.add(name.lower())
         source = tree.args.get("from_")
         if source is not None:
             self.source(source.this, scope, ctes)

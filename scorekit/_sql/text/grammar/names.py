@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from scorekit._sql.text.grammar.cursor import Cursor
 from scorekit._sql.text.grammar.databases import UNITS
-from scorekit._sql.text.grammar.words import UnsureError, word_set
+from scorekit._sql.text.grammar.words import RefusedError, UnsureError, word_set
 
 _MY_NO_CASTS = word_set(
     "VARCHAR NUMERIC TEXT BIGINT BOOLEAN BOOL TIMESTAMP TINYINT SMALLINT MEDIUMINT BLOB LONGTEXT MEDIUMTEXT TINYTEXT"
@@ -63,6 +63,8 @@ class Names(Cursor):
             if self.duck and self.at().kind == "string":
                 self.i += 1
                 return
+            if self.at().kind == "name" and self.text() in self.grammar.no_alias:
+                raise RefusedError(self.at())
             self.alias_name()
         elif word.kind == "quoted" or (
             word.kind == "name"

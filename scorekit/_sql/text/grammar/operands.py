@@ -156,9 +156,10 @@ class Operands(Expressions):
             return False
         if text == "{":
             raise UnsureError(self.at())
-        if text in self.grammar.unsure or (
-            self.my and text == "." and self.at(1).kind in ("name", "quoted")
-        ):
+        if self.my and text == "." and self.at(1).kind in ("name", "quoted"):
+            self.i += 1  # which changes nothing
+            return self.column_or_call()
+        if text in self.grammar.unsure:
             raise UnsureError(self.at())
         self.refuse()
         return False

@@ -282,7 +282,7 @@ class Queries(Sources):
         self.clauses()
         named, used = self.windows.pop()
         for word in used:
-            if word.text.casefold() not in named:
+            if word.text.lower() not in named:
                 raise RefusedError(word, NO_WINDOW)
 
     def from_first(self) -> None:
@@ -294,7 +294,7 @@ class Queries(Sources):
             self.items(self.item)
         self.clauses(after_from=True)
         named, used = self.windows.pop()
-        if any(word.text.casefold() not in named for word in used):
+        if any(word.text.lower() not in named for word in used):
             raise RefusedError(used[0], NO_WINDOW)
 
     def modifiers(self) -> None:
@@ -353,6 +353,8 @@ class Queries(Sources):
                 or (word.kind == "name" and word.text not in self.grammar.no_as_label)
             ):
                 self.i += 1
+            elif word.kind == "name":
+                raise RefusedError(word)
             else:
                 self.refuse()
         elif word.kind == "quoted" or (word.kind == "string" and self.my):
@@ -363,6 +365,8 @@ class Queries(Sources):
             self.i += 1
 
     def clauses(self, *, after_from: bool = False) -> None:
+        if self.text() in self.grammar.unsure & self.grammar.no_label and self.text(1) == "FROM":
+            raise RefusedError(self.at())  # what it begins does not end here
         if self.text() == "INTO":
             raise UnsureError(self.at())
         if not after_from and self.take("FROM"):
@@ -392,7 +396,7 @@ class Queries(Sources):
     def named_window(self) -> None:
         word = self.at()
         self.name()
-        self.windows[-1][0].add(word.text.casefold())
+        self.windows[-1][0].add(word.text.lower())
         self.need("AS")
         self.window_in_brackets()
 
