@@ -266,7 +266,9 @@ def _twins(literal: exp.Literal) -> list[Cell]:
         return []
     if _near_days(text):
         return [f"{text} 12:30:00"]
-    twins = (text.lower(), text.upper(), text.capitalize(), f" {text}")
+    # no text of spaces alone, or that ends in one: some databases take it for the one without
+    padded = f" {text}" if text.strip() else text
+    twins = (text.lower(), text.upper(), text.capitalize(), padded)
     return [*(twin for twin in dict.fromkeys(twins) if twin != text), ""]
 
 
