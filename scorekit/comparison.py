@@ -45,7 +45,7 @@ from scorekit._stats.tables import read_table
 from scorekit.errors import CannotSeeError, RegressionError, one_line, refuse
 from scorekit.records import UNDECIDED, Record, Report, ReportScores, SuiteKey, listing
 from scorekit.rulers import Ruler, RulerChange
-from scorekit.verdicts import SUITE_SPECS, SuiteVerdict
+from scorekit.verdicts import SUITE_SPECS, SuiteVerdict, p_text
 
 MAX_CHANGES = 20
 """Changes of each kind that a text lists before it only counts them."""
@@ -146,7 +146,7 @@ class CaseChange(Record):
 
     def _line(self) -> str:
         p = self.adjusted_p_value
-        known = "" if p is None else f", p = {p:.2g}"
+        known = "" if p is None else f", {p_text(p)}"
         change = "" if self.delta is None else f" ({self.delta:+z.3f}{known})"
         return f"{_label(self)} in {self.metric}: {self.fell}{change}"
 
@@ -490,7 +490,7 @@ class Comparison(Report):
                 p_value, name = change.adjusted_p_value, _label(change)
                 if p_value < fallen.get(name, (2.0, ""))[0]:
                     in_ = f" in {change.metric}" if self._several_metrics else ""
-                    fallen[name] = p_value, f"{name}{in_} {change.fell} (p = {p_value:.2g})"
+                    fallen[name] = p_value, f"{name}{in_} {change.fell} ({p_text(p_value)})"
         return [text for _, text in fallen.values()]
 
     @property

@@ -28,6 +28,9 @@ SOONER = f"confidence_level={SIGHT} finds smaller losses, with one attempt at ea
 
 NOISE = 1e-9
 
+LEAST_P = 1e-300
+"""Smallest p value that is printed."""
+
 SUITE_SPECS = {"before": ".3f", "now": ".3f", "change": "+z.3f"}
 """How the numbers of a table of suites are written."""
 
@@ -53,8 +56,8 @@ def _signed(value: float) -> str:
 
 
 def p_text(p_value: float) -> str:
-    """Return a p value as text."""
-    return f"p = {p_value:.2g}"
+    """Return a p value as text; one that a float hardly holds is only bounded."""
+    return f"p = {p_value:.2g}" if p_value >= LEAST_P else f"p < {LEAST_P:g}"
 
 
 @attrs.frozen(kw_only=True, repr=False)

@@ -149,7 +149,7 @@ def test_the_interval_that_decides_is_the_one_drawn() -> None:
     by = {i: "low" if i < 10 else "high" for i in range(20)}
     result = compare_reports(before, after, by=by)
     axes = scorekit.plot_comparison(result)
-    drawn = [line.get_xdata() for line in axes.lines]
+    drawn: list[Any] = [line.get_xdata() for line in axes.lines]
     for suite in result.suites.values():
         ends = suite.interval.low, suite.interval.high
         assert any(len(x) == 2 and tuple(map(float, x)) == pytest.approx(ends) for x in drawn)
@@ -162,3 +162,10 @@ def test_plans_and_comparisons_are_of_one_test(n: int) -> None:
     effect = scorekit.minimum_detectable_effect(n_tasks=max(n, 2), discordant=1.0)
     result = compare_reports(dict.fromkeys(range(n), 1), dict.fromkeys(range(n), 0))
     assert (effect <= 1.0) == (result.suite.verdict == "regressed")
+
+
+def test_a_p_value_that_no_float_holds_is_bounded() -> None:
+    """Of 5,000 attempts all of which fell it is far below the least float."""
+    result = compare_reports({"a": [1] * 5000, "b": [1, 0]}, {"a": [0] * 5000, "b": [1, 0]})
+    assert "a from 5000 of 5000 to 0 of 5000 (p < 1e-300)" in stops(result)
+    assert "p < 1e-300" in str(result.regressions[0])
