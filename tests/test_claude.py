@@ -1428,7 +1428,7 @@ from scorekit.judges import CachedJudge
 from scorekit.judges import JudgeRequest
 assert "anthropic" not in sys.modules and "autoevals" not in sys.modules
 judge = ClaudeJudge(api_key="k", base_url=sys.argv[1], timeout_seconds=600)
-assert sum(name.startswith("scorekit") for name in sys.modules) <= 37
+assert sum(name.startswith("scorekit") for name in sys.modules) <= 38
 assert not {"sqlglot", "numpy"} & set(sys.modules)
 CachedJudge(judge)
 os.environ["ANTHROPIC_API_KEY"] = "k"

@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 
 from benchmarks.generators.scenes import Asker, Service, VirtualTime, between, every, now, some
 from scorekit._judge import pace as pacing
-from scorekit._judge.pace import Pace, Passing, Question, pause
+from scorekit._judge.line import Passing, Question
+from scorekit._judge.pace import Pace, pause
 from scorekit._judge.rate import LONGEST_WAIT_SECONDS, Rate
 from scorekit.errors import JudgeError
 

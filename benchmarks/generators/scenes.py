@@ -13,7 +13,8 @@ from random import Random
 
 import attrs
 
-from scorekit._judge.pace import Pace, Passing, Question, limited
+from scorekit._judge.line import Passing, Question
+from scorekit._judge.pace import Pace, limited
 from scorekit.errors import JudgeError
 
 BEGIN = 1000.0

@@ -30,7 +30,8 @@ from scorekit._core.text import key_of
 from scorekit._judge.asking import Refusal
 from scorekit._judge.journal import decoded
 from scorekit._judge.ledger import Ledger, ledger
-from scorekit._judge.pace import Passing, Question, limited
+from scorekit._judge.line import Passing, Question
+from scorekit._judge.pace import limited
 from scorekit.errors import JudgeError, one_line
 from scorekit.judges import JudgeRequest, Verdict, parts_asked
 from scorekit.prices import BATCH_SHARE

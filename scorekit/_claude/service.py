@@ -19,7 +19,7 @@ from scorekit._claude.settings import Settings, check_key
 from scorekit._judge.asking import SERVER_ERROR, Asking, Refusal, Reply
 from scorekit._judge.failures import say_waits, wait_of
 from scorekit._judge.ledger import ledger
-from scorekit._judge.pace import Passing
+from scorekit._judge.line import Passing
 from scorekit._judge.prompt import FIRST_CHARACTERS, most_tokens
 from scorekit._judge.waiting import Caller
 from scorekit._judge.worker import Worker

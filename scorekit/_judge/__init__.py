@@ -3,5 +3,6 @@ Around any judge: what is asked, how fast and how often, at which cost, and what
 
 In go a key and a function that asks.  Out comes the answer, from memory, from disk or asked.
 
-Read `asking.py` and `pace.py` for asking, `shelf.py` and `claims.py` for keeping.
+Read `asking.py`, `pace.py` and `line.py` for asking; `shelf.py`, `memo.py` and `claims.py` for
+keeping.
 """

@@ -13,7 +13,8 @@ import attrs
 from scorekit._core.checks import check_count, check_number
 from scorekit._judge.ledger import Ledger
 from scorekit._judge.limits import Breaker, Budget
-from scorekit._judge.pace import Pace, Passing, Question, limited
+from scorekit._judge.line import Passing, Question
+from scorekit._judge.pace import Pace, limited
 from scorekit._judge.waiting import Caller, check_timeout
 from scorekit.errors import JudgeError
 

@@ -8,7 +8,7 @@ from typing import Any, Final, cast
 
 from scorekit._core.progress import say_waiting
 from scorekit._judge.asking import Refusal
-from scorekit._judge.pace import Passing
+from scorekit._judge.line import Passing
 from scorekit.errors import JudgeError, one_line, refuse
 
 _log = logging.getLogger(__name__)

@@ -6,12 +6,11 @@ import asyncio
 import contextlib
 import math
 import random
-from collections import OrderedDict
 from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Iterable, Iterator
+from enum import Enum
 from typing import Any, Final, TypeVar
 
-import attrs
-
+from scorekit._judge.line import Line, Passing, Question
 from scorekit._judge.rate import Rate
 from scorekit.errors import JudgeError
 
@@ -57,66 +56,82 @@ async def limited(seconds: float) -> AsyncGenerator[None]:
             nearly.cancel()
 
 
-class Passing(Exception):  # noqa: N818 - never leaves this package
-    """A failure that may be over when asked again."""
+class State(Enum):
+    """Whom the door lets through."""
 
-    is_passing = True
-    is_busy = False
-    """Whether the service refuses for its load, not for a fault."""
-    wait: float | None = None
-    """Seconds that the service asks to wait."""
-    was_sent = True
-    """Whether the service may have seen the request."""
-    cost_usd: float | None = None
-    """What the call cost; None if that is not known."""
-    was_taken = True
-    """Whether the service has, or may have, taken the request."""
-
-    def __init__(self, failure: JudgeError | TimeoutError, cause: BaseException | None) -> None:
-        super().__init__(failure)
-        self.failure = failure
-        self.cause = cause
-
-    def because(self, why: str = "") -> JudgeError | TimeoutError:
-        """Return the error to raise when the question is given up."""
-        error = self.failure
-        if why and isinstance(error, JudgeError):
-            kind = "rate limit" if self.is_busy else error.kind
-            error = JudgeError(kind, f"{error.message} ({why})")
-        error.__cause__ = self.cause
-        return error
+    OPEN = "as many as there may be"
+    CHECKED = "one at a time: all that are left have failed, and a check shows whose fault that is"
+    AWAY = "one probe at a time: the service answers nobody"
 
 
-@attrs.define(eq=False)
-class Question:
-    """What is asked, in one request or several."""
+class Door:
+    """
+    What questions go through, one at a time where nobody is answered.
 
-    limit_seconds: float
-    """How long it may take where nobody else asks."""
-    max_retries: float
-    """Infinite for a call that is about no pair, which never checks the service."""
-    asked_at: float
-    turn: asyncio.Future[None]
-    """What it waits for."""
-    is_alone: bool = False
-    """Whether no other question has been there since it was asked."""
-    sent_at: float = -math.inf
-    ready_at: float = -math.inf
-    """The end of its pause."""
-    failed_at: float = math.inf
-    """When it failed, while it is open whose fault that was; else infinite."""
-    n_charged: int = 0
-    """Failures of its own: others were answered."""
-    crowd: Collection[Question] = ()
-    """The questions that failed with it, with no answer between."""
-    is_check: bool = False
-    """Whether its turn is for a question that was answered before, in place of its own."""
-    is_sent: bool = False
-    """Whether a request of its turn is on its way."""
-    is_model: bool = False
-    """Whether checks may ask what it asked: it was answered with a verdict."""
-    last: Passing | None = None
-    """Why it was not answered."""
+    Args:
+        on_change: Hears when the service is away (with the reason), and when it is back (None).
+    """
+
+    def __init__(self, on_change: Callable[[Passing | None], object]) -> None:
+        self._on_change = on_change
+        self.state = State.OPEN
+        self.shut_at = math.inf
+        """Since when one is sent at a time; infinite where the door is open."""
+        self._n_probes = 0
+        self._probe_at = 0.0
+        self._patience = math.inf
+        """How long a probe may take until another one goes, as those take that fail."""
+
+    @property
+    def is_open(self) -> bool:
+        """Whether more than one may go."""
+        return self.state is State.OPEN
+
+    @property
+    def is_away(self) -> bool:
+        """Whether the service answers nobody."""
+        return self.state is State.AWAY
+
+    def shut(self, now: float) -> None:
+        """Let one go at a time, from now on."""
+        self.state = State.CHECKED
+        self.shut_at = self._probe_at = now
+        self._n_probes, self._patience = 0, math.inf
+
+    def lose(self, now: float, why: Passing | None) -> None:
+        """Take the service for away."""
+        self.probe_later(now)
+        if not self.is_away:
+            self.state = State.AWAY
+            self._on_change(why)
+
+    def open(self) -> None:
+        """Let all go: one that was sent since the door is shut has been answered."""
+        was_away, self.state = self.is_away, State.OPEN
+        self.shut_at = math.inf
+        if was_away:
+            self._on_change(None)
+
+    def probe_now(self, now: float) -> None:
+        """Let nobody wait who asks after a rest."""
+        self._probe_at = min(self._probe_at, now)
+
+    def probe_later(self, now: float) -> None:
+        """Wait longer before each probe."""
+        if not self.is_open and now >= self._probe_at:
+            self._probe_at = now + pause(self._n_probes, LONGEST_PROBE_SECONDS)
+            self._n_probes += 1
+
+    def note_probe(self, sent_at: float, now: float) -> None:
+        """Learn how long a probe takes that fails."""
+        seconds = 2 * (now - sent_at)
+        is_first = self._patience == math.inf
+        self._patience = seconds if is_first else max(seconds, self._patience)
+
+    def opens_at(self, under_way: Iterable[Question]) -> float:
+        """Return when the next one may go: the last has failed, or takes longer than those did."""
+        probes = [question.sent_at for question in under_way if question.sent_at >= self.shut_at]
+        return max(self._probe_at, max(probes) + self._patience if probes else -math.inf)
 
 
 class Pace:
@@ -158,27 +173,24 @@ class Pace:
         self._n_at_once = max_concurrency
         self._max_wait = max_wait_seconds
         self._timeout = timeout_seconds
-        self._on_change = on_change
-        self._fresh: OrderedDict[Question, None] = OrderedDict()
-        """Who waits for the first turn, or for another after a busy answer, in order."""
-        self._again: dict[Question, None] = {}
-        """Who has failed, and waits."""
-        self.under_way: dict[Question, None] = {}
+        self._door = Door(on_change)
+        self._line = Line()
         self._crowd: set[Question] = set()
         """Who has failed since the last answer."""
-        self._was_again = self._can_check = self._is_away = False
-        self._shut_at = math.inf
-        """Since when one is sent at a time."""
-        self._n_probes = 0
-        self._probe_at = 0.0
-        self._patience = math.inf
+        self._can_check = False
+        """Whether a question was answered that a check may ask."""
         self._heard_at = self._good_at = self._began_at = self._left_at = -math.inf
         self._last: Passing | None = None
         self._timer: asyncio.Handle | None = None
 
     def __len__(self) -> int:
         """Return the number of questions that have no answer yet."""
-        return len(self._fresh) + len(self._again) + len(self.under_way)
+        return len(self._line)
+
+    @property
+    def under_way(self) -> Collection[Question]:
+        """Return the questions that have their turn."""
+        return self._line.under_way
 
     @staticmethod
     def now() -> float:
@@ -197,7 +209,7 @@ class Pace:
             await turn
             yield question
         finally:
-            self._remove(question)
+            self._line.leave(question)
             self._left_at = self.now()
             self._look_soon()
 
@@ -259,19 +271,11 @@ class Pace:
     # Turns.
 
     def _add(self, question: Question, now: float) -> None:
-        question.is_alone = not len(self)
+        self._line.enter(question)
         if question.is_alone and now > self._left_at + REST_SECONDS:
             self._began_at = now
-            self._probe_at = min(self._probe_at, now)
-        if len(self) == 1:
-            for other in (*self._fresh, *self._again, *self.under_way):
-                other.is_alone = False
-        self._fresh[question] = None
+            self._door.probe_now(now)
         self._look_soon()
-
-    def _remove(self, question: Question) -> None:
-        for group in (self._fresh, self._again, self.under_way):
-            group.pop(question, None)
 
     def _look_soon(self) -> None:
         """Look for the next question, once for everything that happens now."""
@@ -288,12 +292,9 @@ class Pace:
         now = self.now()
         question, at = self._next(now)
         while question is not None and at <= now:
-            self._was_again = question in self._again
-            question.is_check = (
-                self._shut_at < math.inf and self._was_again and self._checks(question)
-            )
-            self._remove(question)
-            self.under_way[question] = None
+            is_checked = not self._door.is_open and question in self._line.again
+            question.is_check = is_checked and self._checks(question)
+            self._line.start(question)
             question.sent_at = now
             self.rate.note_sent(now)
             if not question.turn.done():
@@ -308,43 +309,39 @@ class Pace:
 
     def _next(self, now: float) -> tuple[Question | None, float]:
         """Return the next question, and the time from which it may be asked."""
-        if len(self.under_way) >= self._n_at_once or not (self._fresh or self._again):
+        line = self._line
+        if len(line.under_way) >= self._n_at_once or not (line.fresh or line.again):
             return None, math.inf
-        if not self._fresh and not self.under_way:
-            self._look_at_the_rest(now)
-        if self._shut_at < math.inf:
-            question = min(
-                self._again, key=lambda q: (not self._checks(q), q.sent_at), default=None
-            )
-            if question is None or self._is_away or not self._checks(question):
-                question = next(reversed(self._fresh), question)  # neighbors fail alike
-            at = max(self._probe_at, self._outlived_at())
-        else:
-            known = (q for q in self._again if q.failed_at == math.inf)
-            question = min(known, key=lambda q: q.ready_at, default=None)
-            at = math.inf if question is None else question.ready_at
-            # In turns: what is asked for the first time tells whether others fail by themselves.
-            if self._fresh and (self._was_again or at > now):
-                question, at = next(iter(self._fresh)), now
+        if self._door.is_open and line.is_stuck:
+            self._shut(now)
+        is_open = self._door.is_open
+        question, at = self._in_turns(now) if is_open else self._through_the_door()
         if question is not None and question.is_alone and now >= self._limit()[0]:
             return None, math.inf  # no time is left for an answer
         return question, max(at, self.rate.opens_at())
 
-    def _look_at_the_rest(self, now: float) -> None:
-        """Check the service where all that are left have failed."""
-        is_open = self._shut_at == math.inf
-        if is_open and all(question.failed_at < math.inf for question in self._again):
-            self._shut(now)
+    def _in_turns(self, now: float) -> tuple[Question | None, float]:
+        """Return the next of all, and when its pause ends."""
+        line = self._line
+        question = min(line.decided(), key=lambda q: q.ready_at, default=None)
+        at = math.inf if question is None else question.ready_at
+        # In turns: what is asked for the first time tells whether others fail by themselves.
+        if line.fresh and (line.was_again or at > now):
+            return next(iter(line.fresh)), now
+        return question, at
+
+    def _through_the_door(self) -> tuple[Question | None, float]:
+        """Return the next check or probe, and when it may go."""
+        line = self._line
+        question = min(line.again, key=lambda q: (not self._checks(q), q.sent_at), default=None)
+        if question is None or self._door.is_away or not self._checks(question):
+            question = next(reversed(line.fresh), question)  # neighbors fail alike
+        return question, self._door.opens_at(line.under_way)
 
     def _checks(self, question: Question) -> bool:
         """Return whether another question can be asked in a turn of this one."""
-        is_first = self._can_check and not any(other.is_check for other in self.under_way)
-        return is_first and question.max_retries < math.inf
-
-    def _outlived_at(self) -> float:
-        """Return when the last probe will have taken longer than those that failed."""
-        probes = [q.sent_at for q in self.under_way if q.sent_at >= self._shut_at]
-        return max(probes) + self._patience if probes else -math.inf
+        can_check = self._can_check and not self._line.has_check
+        return can_check and question.max_retries < math.inf
 
     # What becomes of requests.
 
@@ -352,24 +349,23 @@ class Pace:
         """The service has answered, whatever it said."""
         self.rate.note_answer(question.sent_at, now)
         self._heard_at, self._last = now, None
-        self._remove(question)
+        self._line.leave(question)
         if question.is_check:
-            self._again[question] = None
+            self._line.put_again(question)
         self._decide(question)
-        if question.sent_at >= self._shut_at:
-            if question.is_check and not self._is_away:  # go on together, to be checked once
-                at = min(other.ready_at for other in self._again)
-                for other in self._again:
+        if question.sent_at >= self._door.shut_at:
+            if question.is_check and not self._door.is_away:  # go on together, to be checked once
+                at = min(other.ready_at for other in self._line.again)
+                for other in self._line.again:
                     other.ready_at = at
-            self._shut_at = math.inf
-            self._tell(None)
+            self._door.open()
         self._crowd = set()
         self._good_at = max(self._good_at, question.sent_at)
         self._can_check |= question.is_model
 
     def _decide(self, answered: Question) -> None:
         """Charge or forgive the failures before a question was sent that has been answered."""
-        failed = [q for q in self._again if q.failed_at <= answered.sent_at]
+        failed = [q for q in self._line.again if q.failed_at <= answered.sent_at]
         are_few = self._are_few(q for q in failed if q.sent_at > self._good_at)
         for question in failed:
             is_checked = answered.is_check and question.crowd is self._crowd
@@ -385,66 +381,46 @@ class Pace:
         """The service has refused for its load: the question is the next to be asked."""
         self._last = question.last = failure
         self.rate.note_busy(question.sent_at, failure.wait, now)
-        if self._shut_at < math.inf:
-            self._probe_later(now)
-        self.under_way.pop(question)
-        if question.is_check:
-            self._again[question] = None
-        else:
-            self._fresh[question] = None
-            self._fresh.move_to_end(question, last=False)
+        self._door.probe_later(now)
+        self._line.put_first(question)
 
     def _note_failure(self, question: Question, failure: Passing, now: float) -> None:
         """The service, or the way to it, has failed."""
         self._last = failure
-        self.under_way.pop(question)
-        self._again[question] = None
+        line, door = self._line, self._door
+        line.put_again(question)
         if not question.is_check:
             question.last = failure
             question.ready_at = now + pause(question.n_charged)
         if question.is_alone:
             question.n_charged += 1
-        elif self._shut_at == math.inf or any(other.is_check for other in self.under_way):
+        elif door.is_open or line.has_check:
             question.failed_at, question.crowd = now, self._crowd
             self._crowd.add(question)
             n_new = sum(not q.n_charged for q in self._crowd)
-            if self._shut_at == math.inf and n_new >= 2 * self._n_at_once:
+            if door.is_open and n_new >= 2 * self._n_at_once:
                 self._shut(now)
-        elif question.sent_at >= self._shut_at:
-            seconds = 2 * (now - question.sent_at)
-            is_first = self._patience == math.inf
-            self._patience = seconds if is_first else max(seconds, self._patience)
+        elif question.sent_at >= door.shut_at:
+            door.note_probe(question.sent_at, now)
             self._lose(now)
 
     def _shut(self, now: float) -> None:
-        self._shut_at = self._probe_at = now
-        self._n_probes, self._patience = 0, math.inf
+        """Let one go at a time; where there is nothing to check by, the service is away."""
+        self._door.shut(now)
         if not self._can_check:
             self._lose(now)
 
     def _lose(self, now: float) -> None:
         """The service is away, and no failure is anybody's own."""
-        for question in self._again:
-            question.failed_at = math.inf
-        self._probe_later(now)
-        self._tell(self._last)
-
-    def _tell(self, away: Passing | None) -> None:
-        if self._is_away != (away is not None):
-            self._is_away = not self._is_away
-            self._on_change(away)
-
-    def _probe_later(self, now: float) -> None:
-        if now >= self._probe_at:
-            self._probe_at = now + pause(self._n_probes, LONGEST_PROBE_SECONDS)
-            self._n_probes += 1
+        self._line.forgive()
+        self._door.lose(now, self._last)
 
     # The end.
 
     def _given_up(self, now: float) -> Iterator[tuple[Question, JudgeError | TimeoutError]]:
         """Yield each question that is given up, and why."""
         at, why = self._limit()
-        for question in [*self._again, *self._fresh]:
+        for question in [*self._line.again, *self._line.fresh]:
             last = question.last or self._last
             if last is not None and now >= at:
                 yield question, last.because(why)
@@ -455,7 +431,7 @@ class Pace:
         """Return when the wait of all questions ends, and by which limit; at most one is alone."""
         seconds, name = self._max_wait, "max_wait_seconds"
         since, short = max(self._heard_at, self._began_at), math.inf
-        waiting = next(iter(self._again or self._fresh), None)
+        waiting = next(iter(self._line.again or self._line.fresh), None)
         if waiting is None or self._last is None:
             return math.inf, ""
         if waiting.is_alone:
