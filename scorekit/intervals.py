@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_right
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from statistics import NormalDist
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 import attrs
 
@@ -21,6 +21,7 @@ from scorekit._core.checks import (
     store,
 )
 from scorekit._core.columns import (
+    as_builtins,
     check_clusters,
     check_number_column,
     check_score_column,
@@ -35,11 +36,19 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from scorekit._core.targets import Target
+
 WIDE = 2**39
 """Successes and failures above which the beta quantiles lose digits, and no method differs."""
 
 NOISE = 1e-9
 """Scores closer than this are equal but for rounding."""
+
+CaseWeights: TypeAlias = Mapping[Any, float] | Iterable[float]
+"""How much each case weighs, by case or a column."""
+
+Strata: TypeAlias = Mapping[Any, Hashable] | Iterable[Hashable]
+"""The subtask of each case, by case or a column."""
 
 Weighting = Literal["groups", "attempts"]
 """What weighs the same in a mean over groups: each group, or each value."""
@@ -238,6 +247,8 @@ def mean_interval(
     bounds: tuple[float, float] | None = None,
     clusters: Iterable[Hashable] | None = None,
     weights: Weighting = "groups",
+    case_weights: CaseWeights | None = None,
+    strata: Strata | None = None,
     confidence_level: float = 0.95,
     seed: int = 0,
 ) -> Interval:
@@ -266,16 +277,25 @@ def mean_interval(
         weights: Which mean the interval is of. ``"groups"`` is the mean of the means of clusters:
             each weighs the same, however many values it has. ``"attempts"`` is the mean of all
             values, in which a task that was tried more often weighs more.
+        case_weights: How much each case weighs in the mean, numbers above 0 of which only the
+            ratios count: a column of one for each value, or with *clusters*, which then are the
+            cases, a mapping from their labels. None where all weigh the same.
+        strata: The label of the subtask of each case, in the same form: the interval is of the
+            mean of the means of these subtasks, which are fixed. Each has two cases or more.
         confidence_level: Share of such intervals that hold the true mean, in (0, 1).
         seed: Of the resamples behind an infinite bound (at most 2**32 - 1).
 
     Returns:
         An `Interval` around the mean, of method ``"t"``, ``"gaffke"`` or ``"log bootstrap-t"``.
         With *clusters* the method names the mean: ``"t of group means"``, or with
-        ``weights="attempts"`` ``"clustered t"``. Read *low*, *high* and *note* first.
+        ``weights="attempts"`` ``"clustered t"``; with *case_weights* it is ``"t of weighted
+        mean"``, with *strata* ``"t of mean of strata"``. Read *low*, *high* and *note* first.
 
     Raises:
         InputError: If *values* is empty, or contains NaN, infinity or a value outside *bounds*.
+            If a weight is not above 0, a case has none, or a stratum has a single case; if both
+            *case_weights* and *strata* are given, either with ``weights="attempts"``, or *strata*
+            with an infinite bound.
             Also if *bounds* are not two numbers in rising order, the lowest finite, *clusters*
             differs in length, *weights* is unknown, or *confidence_level* or *seed* is out of
             range.
@@ -293,6 +313,9 @@ def mean_interval(
         >>> usd = [0.12, 0.3, 0.08, 0.22, 0.15, 0.4, 0.11, 0.09, 0.25, 0.18]
         >>> print(mean_interval(usd, bounds=(0, math.inf)))
         [0.12, 0.32]
+        >>> subtasks = ["law", "law", "law", "law", "law", "law", "art", "art", "art", "art"]
+        >>> print(mean_interval(scores, bounds=(0, 1), strata=subtasks))
+        [0.43, 0.97]
         >>> mean_interval([0.5, float("nan")])
         Traceback (most recent call last):
         ...
@@ -310,6 +333,12 @@ def mean_interval(
         t has ``n^2 / sum_g n_g^2 - 1`` degrees of freedom. If the groups are equally large, that
         is ``G - 1``, and the error is CR1, ``sqrt(G / (G - 1) * sum_g (sum_i d_gi)^2) / n`` over
         the deviations *d*; both weights then give the same without bounds.
+
+        With *case_weights* of shares *w*, which sum to 1, the squared error is
+        ``sum_i w_i^2 d_i^2 / (1 - w_i)``, and t has ``1 / sum_i w_i^2 - 1`` degrees of freedom.
+        Of *H* strata it is ``sum_h s_h^2 / n_h / H^2``, as groups of benchmarks are published,
+        with the degrees of freedom of Welch and Satterthwaite: what lies between fixed subtasks
+        is no error. Gaffke's bounds weigh the same way.
 
         For a single value or cluster the interval is the whole line, or as wide as *bounds*.
 
@@ -336,6 +365,20 @@ def mean_interval(
     confidence_level = check_number("confidence_level", confidence_level, 0.0, 1.0, open_ends=True)
     seed = check_count("seed", seed, 0, 2**32 - 1)
     codes = check_clusters(clusters, numbers.size, "values", values)
+    if case_weights is not None or strata is not None:
+        if clusters is not None and weights != "groups":
+            refuse("weights", "'groups' where case_weights or strata are given", weights)
+        cases = None if clusters is None else as_builtins(clusters)
+        return _interval_of_target(
+            numbers,
+            codes,
+            cases,
+            case_weights=case_weights,
+            strata=strata,
+            bounds=limits,
+            confidence_level=confidence_level,
+            seed=seed,
+        )
     return interval_of_mean(
         numbers,
         None if clusters is None else codes,
@@ -396,6 +439,80 @@ def interval_of_mean(
     method = f"{'' if groups is None else 'clustered '}{method}{OF_MEANS if of_means else ''}"
     return Interval(
         low=low, high=high, confidence_level=confidence_level, method=method, note=note
+    )
+
+
+def _interval_of_target(
+    numbers: NDArray[np.float64],
+    codes: NDArray[np.intp],
+    cases: Iterable[Hashable] | None,
+    *,
+    case_weights: CaseWeights | None,
+    strata: Strata | None,
+    bounds: tuple[float, float] | None,
+    confidence_level: float,
+    seed: int,
+) -> Interval:
+    """Do what `mean_interval` does with weights or strata."""
+    from scorekit._core.targets import by_case, read_target
+
+    labels = None
+    if cases is not None:
+        rows = tuple(cases)
+        case_weights = by_case("case_weights", case_weights, rows, "values")
+        strata = by_case("strata", strata, rows, "values")
+        labels = tuple(dict.fromkeys(rows))
+        numbers = group_means(numbers, codes)
+    target = read_target(case_weights, strata, labels, numbers.size)
+    assert target is not None  # noqa: S101 - for the type checkers
+    return interval_of_target(
+        numbers, target, bounds, confidence_level=confidence_level, seed=seed
+    )
+
+
+def interval_of_target(
+    numbers: NDArray[np.float64],
+    target: Target,
+    bounds: tuple[float, float] | None,
+    *,
+    confidence_level: float,
+    seed: int = 0,
+) -> Interval:
+    """Bound a mean of cases that do not all weigh the same, checked before."""
+    note, low, high = None, *(bounds or (-math.inf, math.inf))
+    scale = float(abs(numbers).max()) or 1.0  # scaled, no square can overflow
+    if bounds is None:
+        method = "t"
+        stderr = target.stderr(numbers / scale)
+        if stderr is not None:
+            mean = target.mean(numbers / scale)
+            reach = t_quantile(confidence_level, target.df(numbers / scale)) * stderr
+            low, high = scale * (mean - reach), scale * (mean + reach)
+    elif high == math.inf:
+        from scorekit._core.tails import log_mean_ends, trouble
+
+        if target.strata is not None:
+            refuse("bounds", "finite, or None, where strata are given", bounds)
+        method, lowest = "log bootstrap-t", low
+        over, sizes = (numbers - lowest) / scale, target.shares * numbers.size
+        df = target.n_effective - 1.0
+        student = t_quantile(confidence_level, df) if numbers.size > 1 else math.inf
+        low, high = log_mean_ends(over * sizes, sizes, student, confidence_level, seed)
+        low, high, note = lowest + scale * low, lowest + scale * high, trouble(over)
+    else:
+        from scorekit._core.gaffke import weighted_ends
+
+        method, span, lowest = "gaffke", high - low, low
+        shares = target.leveled((numbers - lowest) / span)
+        low, high = weighted_ends(shares, target.shares, confidence_level, (0.0, 1.0))
+        mean = target.mean(numbers)
+        low, high = min(lowest + span * low, mean), max(lowest + span * high, mean)
+    return Interval(
+        low=low,
+        high=high,
+        confidence_level=confidence_level,
+        method=f"{method} of {target.name}",
+        note=note,
     )
 
 

@@ -6,7 +6,7 @@ import math
 from collections import Counter
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
-from typing import Any, ClassVar, TypeAlias, TypeVar, cast
+from typing import Any, ClassVar, NamedTuple, TypeAlias, TypeVar, cast
 
 import attrs
 import numpy as np
@@ -18,10 +18,14 @@ from scorekit._core.checks import (
     check_choice,
     check_count,
     check_instance,
+    check_items,
     check_number,
+    check_records,
 )
-from scorekit._core.mappings import FrozenMapping
+from scorekit._core.columns import as_builtins
+from scorekit._core.mappings import FrozenMapping, is_mapping
 from scorekit._core.sums import distinct, exact_mean, exact_means, exact_sum, mean_rounded_once
+from scorekit._core.targets import Target, by_case, read_target
 from scorekit._reports.samples import Samples, from_columns, from_records
 from scorekit._reports.table import CaseColumns
 from scorekit._sheet.model import (
@@ -47,7 +51,13 @@ from scorekit.coding import (
     score_columns,
 )
 from scorekit.errors import InputError, one_line, refuse, shortened, shown
-from scorekit.intervals import Interval, interval_of_mean
+from scorekit.intervals import (
+    CaseWeights,
+    Interval,
+    Strata,
+    interval_of_mean,
+    interval_of_target,
+)
 from scorekit.records import (
     BUILDER,
     UNKNOWN,
@@ -66,6 +76,8 @@ from scorekit.summary import check_quantiles, describe
 
 TOKENS = "input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens"
 """The counts of tokens of a sample."""
+
+UNIT = 0.0, 1.0
 
 QUANTILES = (0.5, 0.95)
 """Shares that cost and latency are commonly described by."""
@@ -153,7 +165,11 @@ def _restored(*columns: Any) -> CaseTable:
 
 @attrs.frozen(kw_only=True, repr=False)
 class ModelStatistics(Record):
-    """One model over all its cases; each case weighs the same however many attempts it had."""
+    """
+    One model over all its cases.
+
+    Each case weighs the same however many attempts it had, or as *target* says.
+    """
 
     model: str
     pass_at_k: tuple[PassAtK, ...] = attrs.field(converter=listing)
@@ -186,6 +202,9 @@ class ModelStatistics(Record):
     )
     """Quantiles over the attempts, by share, of ``"cost_usd"``, ``"latency_seconds"`` and each
     kind of tokens, such as ``"input_tokens"``, where they were measured."""
+    target: str | None = None
+    """What the rates and pass@k are of where cases do not all weigh the same: ``"weighted mean"``
+    or, for instance, ``"mean of 5 strata"``. Costs, seconds and tokens are of all attempts."""
     only_flags: bool = False
     """As in `CodeReport`: the scores beside pass@k say nothing else then, and are not shown."""
     n_unknown: int = 0
@@ -216,6 +235,7 @@ class ModelStatistics(Record):
         scores += [f"{' and '.join(each)} an attempt"] if each else []
         counts = f"{counted(self.n_samples, 'attempt')} at {counted(self.n_cases, 'case')}"
         counts += ", for this case only" if self.n_cases == 1 else ""
+        counts += f", {self.target}" if self.target else ""
         counts += f"; {self.n_unknown} more of unknown outcome" if self.n_unknown else ""
         level = level_of(self.pass_at_k[0].interval)
         return f"{one_line(self.model)}: {', '.join(scores)} ({level}, {counts})"
@@ -348,6 +368,8 @@ class CodeReport(Report):
         if any(one.unknown_bounds for one in self.models):
             ks = {own.k for one in self.models for own in one.pass_at_k if own.left_out}
             yield BOUNDS + SHORT * (max(ks, default=1) > 1)
+        if n_models > 1 and (target := self.models[0].target):
+            yield f"rates and pass@k: {target}; comparisons weigh all cases the same"
         for own in zip(*(one.pass_at_k for one in self.models), strict=True):
             if n_models > 1 and any(one.left_out and one.score == one.score for one in own):
                 k = own[0].k
@@ -362,6 +384,8 @@ class CodeReport(Report):
         from scorekit.ranking import compare_models
 
         head = f"{len(self.models)} models"
+        if self.models[0].target:
+            return f"{head}, {self.models[0].target}"
         if len(self.cases) > COMPARED:
             return f"{head}; compare_models() says which may be the best"
         level = self.models[0].pass_at_k[0].interval.confidence_level
@@ -517,6 +541,8 @@ def report_on(
     confidence_level: float,
     *,
     quantiles: Iterable[float],
+    case_weights: CaseWeights | None = None,
+    strata: Strata | None = None,
 ) -> CodeReport:
     """Return the report on samples that are checked already; check the other arguments."""
     ks = tuple(check_k(k))
@@ -525,6 +551,7 @@ def report_on(
     check_instance("weights", weights, CodeWeights)
     asked = check_quantiles(quantiles)
     every, unknown = samples, samples.unknown
+    weighings = _weighings(every, unknown, case_weights, strata)
     if unknown.any():
         samples = samples.take(~unknown)
     outcomes = samples.compiled, samples.passed, samples.failed, samples.warnings
@@ -564,13 +591,15 @@ def report_on(
     n_given: list[int] = np.bincount(every.model_of, minlength=len(every.models)).tolist()
     alone: dict[tuple[int, int], tuple[PassAtK, ...]] = {}
 
-    def suite(n: Counts, c: Counts, n_given: int) -> tuple[PassAtK, ...]:
+    def suite(n: Counts, c: Counts, n_given: int, own: _Weighing) -> tuple[PassAtK, ...]:
         """Return pass@k of a model; where models are many, most have one case each."""
         key = (int(n[0]), int(c[0])) if n.size else (0, 0)
         if n_given == 1 and key in alone:
             return alone[key]
         enough = [k for k in ks if (n >= k).any() or (n.size and insufficient != "drop")]
-        seen = iter(estimate_suite(Suite(n, confidence_level, insufficient), c, enough))
+        enough = [] if own.is_lost else enough
+        tried = Suite(n, confidence_level, insufficient, target=own.known)
+        seen = iter(estimate_suite(tried, c, enough))
         found = [next(seen) if k in enough else unseen(n_given, 0, confidence_level) for k in ks]
         for estimate in found:
             estimate["n_tasks"] = n_given  # with those of which nothing is known
@@ -580,17 +609,18 @@ def report_on(
         return alone.setdefault(key, made) if n_given == 1 else made
 
     columns = {
-        "compilation_rate": map(_mean_known, by_case["compilation_rate"]),
-        "test_pass_rate": map(_mean_known, by_case["test_pass_rate"]),
-        "mean_score": map(_mean_known, by_case["code_score"]),
+        "compilation_rate": map(_Weighing.mean, weighings, by_case["compilation_rate"]),
+        "test_pass_rate": map(_Weighing.mean, weighings, by_case["test_pass_rate"]),
+        "mean_score": map(_Weighing.mean, weighings, by_case["code_score"]),
         "intervals": (
             _intervals(
                 {name: parts[i] for name, parts in by_case.items()},
                 {name: parts[i] for name, parts in measured.items()},
                 task_of[i],
                 confidence_level,
+                own,
             )
-            for i in range(len(samples.models))
+            for i, own in enumerate(weighings)
         ),
         "quantiles": (
             _quantiles({name: parts[i] for name, parts in (measured | tokens).items()}, asked)
@@ -603,12 +633,17 @@ def report_on(
         "n_samples": (runs.sizes - n_unknown).tolist(),
         "n_unknown": n_unknown.tolist(),
         "n_cases": tasks.sizes.tolist(),
-        "pass_at_k": map(suite, tasks.parts(n_samples), tasks.parts(n_correct), n_given),
+        "pass_at_k": map(
+            suite, tasks.parts(n_samples), tasks.parts(n_correct), n_given, weighings
+        ),
+        "target": [one.given and one.given.words for one in weighings],
         "n_measured": (_n_measured(measured, i) for i in range(len(samples.models))),
     }
     only_flags = _are_flags(samples)
     if unknown.any() or int(n_samples.min()) < max(ks):
-        columns["unknown_bounds"] = _unknown_bounds(every, ks, weights, only_flags=only_flags)
+        columns["unknown_bounds"] = _unknown_bounds(
+            every, ks, weights, weighings, only_flags=only_flags
+        )
     rows = zip(samples.models, *columns.values(), strict=True)
     models = tuple(
         ModelStatistics(
@@ -628,8 +663,50 @@ def report_on(
     )
 
 
-def _mean_known(values: Floats) -> float:
-    return exact_mean(values) if values.size else math.nan
+class _Weighing(NamedTuple):
+    """How the cases of a model weigh in its means."""
+
+    given: Target | None
+    """Of all its cases; None where they weigh the same."""
+    known: Target | None
+    """Of those with a known outcome."""
+
+    @property
+    def is_lost(self) -> bool:
+        """Whether a stratum has no known outcome, so that the mean is unknown."""
+        return self.given is not None and self.known is None
+
+    def mean(self, values: Floats) -> float:
+        """Return the mean over the cases with a known outcome; NaN where it is unknown."""
+        if not values.size or self.is_lost:
+            return math.nan
+        return exact_mean(values) if self.known is None else self.known.mean(values)
+
+    def bound(self, values: Floats, confidence_level: float) -> Interval:
+        """Bound the mean of cases like those with a known outcome."""
+        if not values.size or self.is_lost:
+            return unseen(0, 0, confidence_level)["interval"]
+        if self.known is None:
+            return interval_of_mean(values, None, UNIT, confidence_level=confidence_level)
+        return interval_of_target(values, self.known, UNIT, confidence_level=confidence_level)
+
+
+def _weighings(
+    samples: Samples,
+    unknown: NDArray[np.bool_],
+    case_weights: CaseWeights | None,
+    strata: Strata | None,
+) -> list[_Weighing]:
+    """Return how the cases of each model weigh."""
+    if case_weights is None and strata is None:
+        return [_Weighing(None, None)] * len(samples.models)
+    rows = _GroupedRows(samples.model_of, len(samples.models))
+    ids = rows.parts(np.array(samples.case_ids, dtype=object))
+    targets = [read_target(case_weights, strata, own.tolist(), own.size) for own in ids]
+    if len({one and one.words for one in targets}) > 1:
+        refuse("strata", "labels that cases of every model have", strata)
+    kept = rows.parts(np.isin(np.arange(len(samples.case_ids)), samples.task[~unknown]))
+    return [_Weighing(one, one and one.of(own)) for one, own in zip(targets, kept, strict=True)]
 
 
 def _at_end(samples: Samples, weights: CodeWeights, *, end: bool) -> tuple[Samples, Floats]:
@@ -661,7 +738,12 @@ def _unknown(
 
 
 def _unknown_bounds(
-    samples: Samples, ks: Sequence[int], weights: CodeWeights, *, only_flags: bool
+    samples: Samples,
+    ks: Sequence[int],
+    weights: CodeWeights,
+    weighings: Sequence[_Weighing],
+    *,
+    only_flags: bool,
 ) -> list[FrozenMapping[str, tuple[float, float]]]:
     """Return the bounds of each rate of each model."""
     attempts = _GroupedRows(samples.task, len(samples.case_ids))
@@ -679,7 +761,15 @@ def _unknown_bounds(
         if not only_flags:
             by_case["code_score"] = attempts.means(scores)
             by_case["test_pass_rate"] = attempts.means(shares)
-        ends.append({name: list(map(exact_mean, tasks.parts(v))) for name, v in by_case.items()})
+        ends.append(
+            {
+                name: [
+                    exact_mean(own) if one.given is None else one.given.mean(own)
+                    for one, own in zip(weighings, tasks.parts(values), strict=True)
+                ]
+                for name, values in by_case.items()
+            }
+        )
     lacks = (attempts.counts(samples.unknown) > 0) | (n < max(ks))
     known = tasks.counts(lacks) == 0
     return [
@@ -717,18 +807,17 @@ class _GroupedRows:
 
 
 def _intervals(
-    scores: dict[str, Floats], measured: dict[str, Floats], task: Counts, confidence_level: float
+    scores: dict[str, Floats],
+    measured: dict[str, Floats],
+    task: Counts,
+    confidence_level: float,
+    weighing: _Weighing,
 ) -> FrozenMapping[str, Interval]:
     """Return an interval for each mean of a model, of what was measured over its cases."""
     measured = {name: values for name, values in measured.items() if not np.isnan(values).all()}
     if not measured and scores["code_score"].size == 1:
         return _of_one_case(tuple(scores), confidence_level)
-    intervals = {
-        name: interval_of_mean(values, None, (0.0, 1.0), confidence_level=confidence_level)
-        if values.size
-        else unseen(0, 0, confidence_level)["interval"]
-        for name, values in scores.items()
-    }
+    intervals = {name: weighing.bound(values, confidence_level) for name, values in scores.items()}
     for name, values in measured.items():
         known = ~np.isnan(values)
         _, groups, _ = distinct(task[known])
@@ -829,6 +918,8 @@ def code_report(
     k: int | Iterable[int] = 1,
     insufficient: Insufficient = "raise",
     weights: CodeWeights = DEFAULT_WEIGHTS,
+    case_weights: CaseWeights | None = None,
+    strata: Strata | None = None,
     confidence_level: float = 0.95,
     quantiles: Iterable[float] = QUANTILES,
 ) -> CodeReport:
@@ -846,6 +937,11 @@ def code_report(
         k: Attempts allowed for pass@k (count, at least 1), or several such numbers.
         insufficient: What to do about a case with fewer than *k* attempts, as in `pass_at_k`.
         weights: Proportions of the code score's components.
+        case_weights: How much each case weighs in rates and pass@k, a number above 0, by case or
+            as a column with an entry for each sample; None where all weigh the same. Comparisons
+            (`compare_reports`, `compare_models`) do not use it.
+        strata: The subtask of each case, in the same form: rates and pass@k are then the means
+            over these fixed subtasks, of two cases or more each, with their standard errors.
         confidence_level: Level of the intervals, in ``(0, 1)``.
         quantiles: Shares in ``[0, 1]`` at which cost, latency and tokens are described.
 
@@ -855,7 +951,8 @@ def code_report(
     Raises:
         InputError: If there are no samples, no *k*, or a case has too few attempts; if a number
             is out of range, the cases were tried until their first pass, or the costs of a model
-            sum to more than a float holds.
+            sum to more than a float holds; if a case has no weight above 0, or no stratum, or is
+            the only one of it, or both *case_weights* and *strata* are given.
         TypeError: If an item is not a `CodeSample`, or another argument has the wrong type.
 
     Examples:
@@ -872,8 +969,21 @@ def code_report(
         ...
         scorekit.errors.InputError: samples must be a non-empty sequence of CodeSample, got ()
     """
+    items: Any = samples
+    if case_weights is not None or strata is not None:
+        items = check_records("samples", samples, CodeSample)
+        ids = [item.case_id for item in items]
+        case_weights = by_case("case_weights", case_weights, ids, "samples")
+        strata = by_case("strata", strata, ids, "samples")
     return report_on(
-        from_records(samples), k, insufficient, weights, confidence_level, quantiles=quantiles
+        from_records(items),
+        k,
+        insufficient,
+        weights,
+        confidence_level,
+        quantiles=quantiles,
+        case_weights=case_weights,
+        strata=strata,
     )
 
 
@@ -895,6 +1005,8 @@ def code_report_from_columns(
     k: int | Iterable[int] = 1,
     insufficient: Insufficient = "raise",
     weights: CodeWeights = DEFAULT_WEIGHTS,
+    case_weights: CaseWeights | None = None,
+    strata: Strata | None = None,
     confidence_level: float = 0.95,
     quantiles: Iterable[float] = QUANTILES,
 ) -> CodeReport:
@@ -926,6 +1038,8 @@ def code_report_from_columns(
         k: As for `code_report`.
         insufficient: As for `code_report`.
         weights: As for `code_report`.
+        case_weights: As for `code_report`; a column has an entry for each of *case_id*.
+        strata: As for `code_report`; a column has an entry for each of *case_id*.
         confidence_level: As for `code_report`.
         quantiles: As for `code_report`.
 
@@ -973,4 +1087,17 @@ def code_report_from_columns(
             "attempt": attempt,
         }
     )
-    return report_on(samples, k, insufficient, weights, confidence_level, quantiles=quantiles)
+    if case_weights is not None or strata is not None:
+        ids = tuple(passed) if is_mapping(passed) else check_items("case_id", as_builtins(case_id))
+        case_weights = by_case("case_weights", case_weights, ids)
+        strata = by_case("strata", strata, ids)
+    return report_on(
+        samples,
+        k,
+        insufficient,
+        weights,
+        confidence_level,
+        quantiles=quantiles,
+        case_weights=case_weights,
+        strata=strata,
+    )

@@ -74,6 +74,19 @@ def mean_ends(
     return low.end(error), -high.end(error)
 
 
+def weighted_ends(
+    values: Floats, shares: Floats, confidence_level: float, bounds: tuple[float, float]
+) -> tuple[float, float]:
+    """Bound a mean in which the values have these shares, as groups of such sizes would."""
+    sizes = shares * values.size
+    kinds = _together(np.round(sizes * values, 12), sizes, np.ones(values.size))
+    low, high = _sides(kinds, values.size, math.fsum(shares * values), bounds)
+    low = low._replace(lowest=min(low.lowest, values.min()))
+    high = high._replace(lowest=min(high.lowest, -values.max()))
+    error = (1.0 - confidence_level) / 2.0
+    return max(low.end(error), bounds[0]), min(-high.end(error), bounds[1])
+
+
 def unseen_p_value(
     values: Floats, groups: Groups, bounds: tuple[float, float] = (-1.0, 1.0)
 ) -> float:
@@ -85,16 +98,24 @@ def unseen_p_value(
 
 def sides_of(values: Floats, groups: Groups, bounds: tuple[float, float]) -> tuple[Lower, Lower]:
     """Return what bounds the mean from below, and what bounds that of the values turned."""
-    sums, sizes, counts = _kinds(values, groups)
-    unseen = float(counts @ sizes**2) / values.size  # groups weigh so many values each
-    sizes, counts, mean = np.append(sizes, unseen), np.append(counts, 1.0), exact_mean(values)
+    return _sides(_kinds(values, groups), values.size, exact_mean(values), bounds)
+
+
+_Kinds: TypeAlias = tuple[Floats, Floats, Floats]
+"""Sum and size of each different group, and how often it occurs."""
+
+
+def _sides(kinds: _Kinds, n: int, mean: float, bounds: tuple[float, float]) -> tuple[Lower, Lower]:
+    sums, sizes, counts = kinds
+    unseen = float(counts @ sizes**2) / n  # groups weigh so many values each
+    sizes, counts = np.append(sizes, unseen), np.append(counts, 1.0)
     return (
         Lower(np.append(sums, bounds[0] * unseen), sizes, counts, mean, bounds[0]),
         Lower(np.append(-sums, -bounds[1] * unseen), sizes, counts, -mean, -bounds[1]),
     )
 
 
-def _kinds(values: Floats, groups: Groups) -> tuple[Floats, Floats, Floats]:
+def _kinds(values: Floats, groups: Groups) -> _Kinds:
     """Return sum and size of each different group, and how often it occurs, near ones as one."""
     _, group_of, n_each = distinct(groups)
     if n_each.size == values.size:
@@ -106,15 +127,25 @@ def _kinds(values: Floats, groups: Groups) -> tuple[Floats, Floats, Floats]:
             np.column_stack([totals, n_each]).astype(np.float64), axis=0, return_counts=True
         )
         sums, sizes = rows.T
-    counts = times.astype(np.float64)
+    return _together(sums, sizes, times.astype(np.float64))
+
+
+def _together(sums: Floats, sizes: Floats, counts: Floats) -> _Kinds:
+    """
+    Put groups of near means together where there are too many.
+
+    What stands for several keeps their mean, and the sums of their sizes and of the squares of
+    these: as many groups, not always a whole number, as have so much weight and so much error.
+    """
     if sums.size <= FEW:
         return sums, sizes, counts
     order = np.argsort(sums / sizes, kind="stable")
     parts = np.arange(FEW) * sums.size // FEW
-    weights = np.add.reduceat(counts[order], parts)
-    together = (np.add.reduceat((part * counts)[order], parts) for part in (sums, sizes))
-    sums, sizes = (np.asarray(total / weights) for total in together)
-    return sums, sizes, weights
+    total, weight, squares = (
+        np.add.reduceat((part * counts)[order], parts) for part in (sums, sizes, sizes * sizes)
+    )
+    sizes = np.asarray(squares / weight)
+    return np.asarray(total / weight) * sizes, sizes, np.asarray(weight / sizes)
 
 
 def _chance_below(weights: Floats, counts: Floats) -> float:

@@ -53,7 +53,8 @@ def estimate_suite(
     kept = 1 if suite.insufficient == "drop" else n.size
     known = {k for k in ks if n_used[k] >= kept}
     several = [k for k in known if n_used[k] > 1]
-    tasks = dict(_per_task(n, n - c if all_pass else c, several, as_given=suite.codes is not None))
+    as_given = suite.codes is not None or suite.target is not None
+    tasks = dict(_per_task(n, n - c if all_pass else c, several, as_given=as_given))
 
     def result(k: int) -> Estimate:
         if k not in known:

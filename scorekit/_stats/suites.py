@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from scorekit._core.arrays import Counts, Floats
 from scorekit._core.gaffke import mean_ends
+from scorekit._core.targets import Target
 from scorekit.errors import InputError
 from scorekit.intervals import (
     Interval,
@@ -72,6 +73,8 @@ class Suite:
     """Whether there is one task, which came by itself."""
     name: str = "n_samples"
     """What there can be too few of."""
+    target: Target | None = None
+    """How the tasks weigh, where they do not all weigh the same."""
 
     def used(self, k: int) -> NDArray[np.intp]:
         """Return the places of the tasks to estimate from, none where the result is unknown."""
@@ -106,6 +109,8 @@ class Suite:
 
     def mean(self, k: int, tasks: PerTask) -> Estimate:
         """Return the mean over several *tasks*."""
+        if self.target is not None:
+            return self._weighted(k, tasks, self.target)
         alike = tasks.n_alike
 
         def total(values: Counts | Floats) -> float:
@@ -147,6 +152,34 @@ class Suite:
             stderr=stderr,
             stderr_same_tasks=same_tasks,
             interval=interval,
+        )
+
+    def _weighted(self, k: int, tasks: PerTask, target: Target) -> Estimate:
+        n_used = tasks.n.size
+        own = target.of(self.n >= k)
+        if own is None:
+            return unknown(self.n.size, n_used, self.confidence_level)
+        score, failure = own.mean(tasks.scores), own.mean(tasks.failures)
+        stderr, n_effective, same_tasks = own.stderr(tasks.scores), own.n_effective, None
+        if tasks.variances is not None:
+            same_tasks = math.sqrt(max(float(own.shares**2 @ tasks.variances), 0.0))
+        interval = suite_interval(
+            score,
+            failure,
+            stderr,
+            n_groups=n_effective,
+            most=float(tasks.n.sum()) / k * n_effective / n_used,
+            confidence_level=self.confidence_level,
+            df=own.df(tasks.scores),
+        )
+        return Estimate(
+            score=score,
+            failure=failure,
+            n_tasks=self.n.size,
+            n_tasks_used=n_used,
+            stderr=stderr,
+            stderr_same_tasks=same_tasks,
+            interval=attrs.evolve(interval, method=f"{interval.method} of {own.name}"),
         )
 
 
@@ -223,6 +256,7 @@ def suite_interval(
     n_groups: float,
     most: float,
     confidence_level: float,
+    df: float | None = None,
 ) -> Interval:
     """
     Return Wilson's interval on the effective number of tasks.
@@ -245,7 +279,7 @@ def suite_interval(
         n_effective = n_groups
     elif stderr:
         n_effective = min(score * failure / stderr / stderr, most)
-    quantile = t_quantile(confidence_level, n_groups - 1.0)
+    quantile = t_quantile(confidence_level, n_groups - 1.0 if df is None else df)
     low, high = wilson(score, n_effective, quantile)
     perfect, _ = wilson(1.0, n_groups, quantile)
     _, hopeless = wilson(0.0, n_groups, quantile)
