@@ -315,7 +315,7 @@ def mean_interval(
         [0.12, 0.32]
         >>> subtasks = ["law", "law", "law", "law", "law", "law", "art", "art", "art", "art"]
         >>> print(mean_interval(scores, bounds=(0, 1), strata=subtasks))
-        [0.43, 0.97]
+        [0.47, 1]
         >>> mean_interval([0.5, float("nan")])
         Traceback (most recent call last):
         ...

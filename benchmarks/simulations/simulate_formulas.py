@@ -1,5 +1,5 @@
 """
-What trackers and referees ask for: weighted kappas, and answers that nobody reviews.
+What trackers and referees ask for: weighted kappas, answers that nobody reviews, the best model.
 
     python -m benchmarks.simulations.simulate_formulas [--full]
 """
@@ -145,17 +145,85 @@ def thresholds(rng: Rng, repetitions: int) -> None:
     )
 
 
+RATES: dict[str, tuple[float, ...]] = {
+    "equal": (0.6, 0.6, 0.6, 0.6),
+    "close": (0.66, 0.6, 0.58, 0.5),
+    "closer": (0.64, 0.62, 0.61, 0.6),
+    "clear": (0.8, 0.6, 0.55, 0.3),
+}
+"""Success rates of four models, the best first."""
+
+
+def stories(rng: Rng, repetitions: int) -> None:
+    """Print how often a printed report contradicts itself on the best model, or leaves it out."""
+
+    def row(name: str, n_tasks: int, share_unknown: float) -> list[object]:
+        rates = np.array(RATES[name])
+        n_two, n_out, n_named = 0, 0, 0
+        for _ in range(repetitions):
+            skill = rng.normal(size=n_tasks)
+            hard = stats.norm.ppf(rates)[:, None] * math.sqrt(2) + skill
+            right = hard + rng.normal(size=hard.shape) > 0
+            lost = (rng.random(right.shape) < share_unknown) & ~right  # failures are lost
+            passed = [
+                None if gone else int(one) for one, gone in zip(right.flat, lost.flat, strict=True)
+            ]
+            report = scorekit.code_report_from_columns(
+                case_id=[*range(n_tasks)] * rates.size,
+                model=np.repeat([f"m{i}" for i in range(rates.size)], n_tasks).tolist(),
+                passed=passed,
+            )
+            first = str(report).splitlines()[0]
+            found = scorekit.compare_models(report)
+            words = first.partition(": ")[2].partition(" (")[0]
+            named = words.partition(";")[0].replace(" or ", ", ").split(", ")
+            n_named += len(found.best) == 1
+            n_two += contradicts(first, named, found, report)
+            n_out += not any(f"m{i}" in found.best for i in np.flatnonzero(rates == rates.max()))
+        counts = (n_named, n_two, n_out)
+        return [name, n_tasks, share_unknown, *(count / repetitions for count in counts)]
+
+    print_table(
+        ["rates", "tasks", "failures lost", "one named", "contradictions", "best left out"],
+        (row(name, n, share) for name in RATES for n in (40, 150) for share in (0.0, 0.15)),
+    )
+
+
+def contradicts(
+    first: str, named: list[str], found: scorekit.ModelComparison, report: scorekit.CodeReport
+) -> bool:
+    """Say whether the first line, the ranks, the pairs and the bounds tell two stories."""
+    may_be = {name for name, rank in found.ranks.items() if rank.low == 1.0}
+    if may_be != set(found.best):
+        return True
+    if len(found.best) > 1:
+        return "not told apart" not in first or set(named) != may_be
+    (best,) = found.best
+    if named[0] != best or "not told apart" in first:
+        return True
+    pairs = [pair for pair in found.pairs if best in (pair.first, pair.second)]
+    if any(pair.verdict != "better" or pair.first != best for pair in pairs):
+        return True
+    bounds = {
+        one.model: one.unknown_bounds.get("pass@1", (one.pass_at_k[0].score,) * 2)
+        for one in report.models
+    }
+    return any(high >= bounds[best][0] for name, (_, high) in bounds.items() if name != best)
+
+
 LIMIT = 0.05
 """Share of wrong ones allowed among answers that nobody reviews."""
 
 
 def main(*, full: bool = False) -> None:
     """Print the Markdown tables."""
-    repetitions = 1000 if full else 20
-    print(f"{repetitions} repetitions, seed {SEED}, confidence level 0.95")
-    for part in (weighted_kappas, thresholds):
-        print(f"\n{(part.__doc__ or '').split(':')[0].removeprefix('Print ')}\n")
-        part(np.random.default_rng(SEED), repetitions)
+    sizes = {weighted_kappas: 1000, thresholds: 2000, stories: 125}
+    print(f"seed {SEED}, confidence level 0.95")
+    for part, repetitions in sizes.items():
+        n = repetitions if full else 20
+        about = (part.__doc__ or "").split(":")[0].removeprefix("Print ")
+        print(f"\n{about} ({n} repetitions)\n")
+        part(np.random.default_rng(SEED), n)
 
 
 if __name__ == "__main__":

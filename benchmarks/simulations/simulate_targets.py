@@ -26,7 +26,6 @@ SIZES: dict[str, tuple[int, ...]] = {
     "3 of 5, 20, 80": (5, 20, 80),
     "12 of 4": (4,) * 12,
     "12 of 2 to 40": (2, 2, 3, 3, 4, 5, 6, 8, 12, 20, 30, 40),
-    "57 of 10": (10,) * 57,
 }
 """Cases of each of some strata."""
 
@@ -71,7 +70,7 @@ def strata(rng: Rng, repetitions: int) -> None:
         (
             row(name, level, kind)
             for name in SIZES
-            for level in (0.5, 0.8, 0.95)
+            for level in (0.5, 0.95)
             for kind in ("flags", "graded")
         ),
     )
@@ -107,9 +106,9 @@ def weights(rng: Rng, repetitions: int) -> None:
         ["cases", "effective", "mean", "scores", *(h for way in ways for h in (way, "width"))],
         (
             row(n, sigma, level, kind)
-            for n in (20, 100, 400)
+            for n in (20, 100, 300)
             for sigma in (0.5, 1.2)
-            for level in (0.5, 0.8, 0.95)
+            for level in (0.5, 0.95)
             for kind in ("flags", "graded")
         ),
     )
