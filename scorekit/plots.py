@@ -782,7 +782,9 @@ _ComparisonRow = CaseChange | int | tuple[str, SuiteVerdict | RulerEffect]
 def _rows(comparison: Comparison, most: int) -> Sequence[_ComparisonRow]:
     """Return the suites, then the cases from worst to best, an int for those left out."""
     suites: list[_ComparisonRow] = []
-    effects = {} if comparison.ruler is None else comparison.ruler.effects
+    effects: Mapping[str, RulerEffect] = (
+        {} if comparison.ruler is None else comparison.ruler.effects
+    )
     for name, suite in comparison.suites.items():
         suites.append((name, suite))
         if name in effects:

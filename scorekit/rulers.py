@@ -16,6 +16,7 @@ from scorekit.intervals import Interval
 from scorekit.records import Record
 
 EMPTY: Final[FrozenMapping[str, Any]] = FrozenMapping()
+NONE: Final[FrozenMapping[str, str]] = FrozenMapping()
 
 EVERY: Final = ""
 """Where settings stand that concern every metric."""
@@ -122,9 +123,9 @@ class Ruler(Record):
             >>> ruler.of("score", "task-1")
             {'rubric': 'v2'}
         """
-        found = {**self.settings.get(EVERY, {}), **self.settings.get(metric, {})}
+        found = {**self.settings.get(EVERY, NONE), **self.settings.get(metric, NONE)}
         found |= {f"version of {name}": text for name, text in self.versions.items()}
-        for name, digest in self.cases.get(case_id, {}).items():
+        for name, digest in self.cases.get(case_id, NONE).items():
             if name != ORDER and metric in CONCERNS.get(name, (metric,)):
                 found[name] = digest
         if metric == "query_correctness" and case_id in self.judges:
@@ -173,7 +174,10 @@ class Ruler(Record):
             for metric, own in self.settings.items()
             for name, value in own.items()
         ]
-        rows += [{"metric": "version", "setting": n, "value": v} for n, v in self.versions.items()]
+        rows.extend(
+            {"metric": "version", "setting": name, "value": value}
+            for name, value in self.versions.items()
+        )
         return Sheet("Ruler", self._line(), (Table(rows=rows),))
 
 

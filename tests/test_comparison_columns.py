@@ -24,7 +24,7 @@ ROWS = st.lists(
 )
 CASES = ["a", "b", "c", "d", "e"] * 8
 VERSIONS = ["v1"] * 20 + ["v2"] * 20
-SCORES: list[float] = [1, 1, 1, 1, 0] * 4 + [0, 1, 0, 1, 0] * 2 + [0, 0, 0, 1, 0] * 2
+SCORES = [1.0, 1, 1, 1, 0] * 4 + [0, 1, 0, 1, 0] * 2 + [0, 0, 0, 1, 0] * 2
 TABLE: dict[str, Any] = {"case_id": CASES, "version": VERSIONS, "score": SCORES}
 
 

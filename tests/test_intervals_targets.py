@@ -96,7 +96,7 @@ def test_all_right_and_all_wrong_are_not_certain() -> None:
     """As without weights: what no case showed may still be there."""
     for value in (0, 1):
         for options in ({"case_weights": WEIGHTS}, {"strata": STRATA}):
-            found = mean_interval([value] * 14, bounds=(0, 1), **options)  # type: ignore[arg-type]
+            found = mean_interval([value] * 14, bounds=(0, 1), **options)
             assert 0.2 < found.high - found.low < 0.5
     assert ends(mean_interval([1], bounds=(0, 1), case_weights=[3])) == (0.0, 1.0)
     assert ends(mean_interval([1], case_weights=[3])) == (-math.inf, math.inf)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from outcomes import failure
 
@@ -24,7 +26,7 @@ def test_a_function_that_is_not_there_is_an_error_where_that_is_asked(
     dialect: str, text: str, why: str
 ) -> None:
     """Of the answer, the reference and the audit; without asking, it may be the user's."""
-    given = {"schema": SCHEMA, "dialect": dialect}
+    given: dict[str, Any] = {"schema": SCHEMA, "dialect": dialect}
     assert failure(query_correctness(text, PLAIN, **given).error) == "instrument: no_judge"
     assert query_correctness(text, text, **given).score == 1.0
     assert query_audit(text, **given).findings == ()

@@ -18,7 +18,7 @@ from collections.abc import Collection
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 from unittest.mock import patch
 
 import attrs
@@ -42,7 +42,7 @@ PROVE: Final = Path(__file__).parents[2] / "scorekit" / "_sql" / "prove"
 
 def is_proved(pair: Pair, without: Collection[str] = (), seen: set[str] | None = None) -> bool:
     """Say whether the rules but some prove a pair; the names of those that fire are *seen*."""
-    kept: dict[str, list[Rule]] = {}
+    kept: dict[str, Any] = {}
     for name in ("USUAL", "FURTHER", "LAST", "RULES"):
         rules = [rule for rule in getattr(order, name) if rule.name not in without]
         kept[name] = [watched(rule, seen) for rule in rules] if seen is not None else rules

@@ -95,7 +95,10 @@ def _has_lost_cases(reaches: Sequence[Reaches], share: float, plan: Plan) -> boo
     else:
         from scipy.special import pdtrc
 
-        chances = [(ids, share**low.sizes, low.sizes) for ids, (_, (low, _)) in reaches]
+        chances: list[tuple[Sequence[str], Floats, Floats]] = [
+            (ids, np.asarray(share**low.sizes, np.float64), low.sizes.astype(np.float64))
+            for ids, (_, (low, _)) in reaches
+        ]
         p_value = float(pdtrc(n_lost - 1, float(_by_case(chances)[1].sum())))
     return is_at_most(p_value, plan.error / 2.0)
 

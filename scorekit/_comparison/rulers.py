@@ -23,6 +23,7 @@ from scorekit.rulers import (
     EVERY,
     JUDGE,
     MOST_NAMED,
+    NONE,
     ORDER,
     WORDS,
     Ruler,
@@ -165,7 +166,7 @@ class _Found:
             first, second = old.get(name, NOTHING), new.get(name, NOTHING)
             if first == second or not self._is_known(name, old, new):
                 continue
-            own = any(name in one.cases.get(case_id, {}) for one in (self._old, self._new))
+            own = any(name in one.cases.get(case_id, NONE) for one in (self._old, self._new))
             if name == ORDER:
                 found += [(name, first, second)] if own else []
             else:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from math import inf
@@ -17,7 +17,7 @@ class OutOfTimeError(Exception):
 
 
 @contextmanager
-def limited(seconds: float) -> Iterator[None]:
+def limited(seconds: float) -> Generator[None]:
     """
     Let `check_time` raise once this thread has used so much CPU time more.
 

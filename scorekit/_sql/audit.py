@@ -9,7 +9,7 @@ Where the two differ on a small database, that database is the finding.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
@@ -262,7 +262,7 @@ def _refused_by_sqlite(sql: str, schema: SqlSchema | None) -> str | None:
     """Return why SQLite cannot prepare a query over its tables, in newer versions neither."""
     if "```" in sql or is_explain(sql):
         return None
-    known = {} if schema is None else schema.tables
+    known: Mapping[str, Sequence[Any]] = {} if schema is None else schema.tables
     tables = {
         name.rpartition(".")[2]: [column.name for column in columns]
         for name, columns in known.items()

@@ -359,7 +359,7 @@ def inspect_stderr() -> None:
 @row("two logs side by side")
 def two_logs() -> None:
     """Logs are read by tests/readers, and by the recipe of tests/docs/test_docs_recipes.py."""
-    assert scorekit.readers.inspect_ai
+    assert callable(scorekit.readers.inspect_ai)
 
 
 # statsmodels, SciPy, scikit-learn, NumPy, pandas.

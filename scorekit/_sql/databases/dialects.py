@@ -432,17 +432,6 @@ def _names_itself(node: exp.Expr) -> bool:
     )
 
 
-def _brackets_parts(node: exp.Expr) -> bool:
-    """
-    Say whether a part of a set operation is written in brackets.
-
-    The parser puts some around parts itself, where INTERSECT comes no sooner than UNION; only of
-    those that are written it looks for what may follow them.
-    """
-    parts = node.this, node.expression
-    return any(isinstance(part, exp.Subquery) and "pivots" in part.args for part in parts)
-
-
 _NEITHER_OUTER: Final = {"NATURAL", "POSITIONAL"}
 
 # fmt: off

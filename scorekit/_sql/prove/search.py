@@ -290,7 +290,7 @@ def _is_within(narrow: Query, wide: Query, matcher: Matcher, view: View) -> bool
         one: _shortened(one, n) for one, n in zip(ours, lengths, strict=True) if n < len(one.items)
     }
     fewer = rewritten(narrow, lambda node: shorter.get(node, node))  # type: ignore[call-overload]
-    return isinstance(fewer, Query) and matcher.same(fewer, wide, view)
+    return matcher.same(fewer, wide, view)
 
 
 def _shortened(query: Sorted, n: int) -> Sorted:

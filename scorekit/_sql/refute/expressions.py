@@ -456,15 +456,15 @@ def _sides(node: exp.Expr) -> list[list[exp.Expr]]:  # noqa: PLR0911 - one a kin
         found += _shown(query) if isinstance(query, exp.Expr) else []
         return [_parts(first), found]
     if isinstance(node, exp.Case) and node.this is not None:
-        return [[node.this], [one.this for one in node.args["ifs"]]]
+        return [[node.args["this"]], [one.this for one in node.args["ifs"]]]
     if isinstance(node, exp.Nullif):
-        return [[node.this], [node.expression]]
+        return [[node.args["this"]], [node.expression]]
     if isinstance(node, exp.Distinct) and isinstance(node.parent, exp.Select):
         return [_shown(node.parent)]
     if isinstance(node, exp.Group | exp.Distinct):
         return [list(node.expressions)]
     if isinstance(node, exp.Ordered):
-        return [[node.this]]
+        return [[node.args["this"]]]
     if isinstance(node, exp.Window):
         return [list(node.args.get("partition_by") or ())]
     if isinstance(node, exp.SetOperation) and node.args.get("distinct") is not False:

@@ -331,7 +331,7 @@ MAX_SETS: Final = 16
 def _united(select: exp.Select) -> exp.Expr | None:
     """Write GROUPING SETS, ROLLUP and CUBE as a union of groups, NULL for keys that one lacks."""
     group = select.args.get("group")
-    listed = group.expressions if group is not None else []
+    listed: list[exp.Expr] = group.expressions if group is not None else []
     found = [one for one in listed if isinstance(one, _SEVERAL)]
     sets = _sets(found[0]) if len(found) == 1 and _can_be_united(select) else []
     if not 1 <= len(sets) <= MAX_SETS:
@@ -381,6 +381,10 @@ def _can_be_united(select: exp.Select) -> bool:
     return by_name and aggregated and all(part.find(exp.Query) is None for part in parts)
 
 
+def _is_aggregate(node: exp.Expr) -> bool:
+    return isinstance(node, exp.AggFunc)
+
+
 def _are_told(select: exp.Select, keys: Mapping[str, exp.Expr]) -> bool:
     """Say whether keys are columns, written alike wherever they are shown or asked for."""
     having = select.args.get("having")
@@ -392,7 +396,7 @@ def _are_told(select: exp.Select, keys: Mapping[str, exp.Expr]) -> bool:
     return all(
         node.sql() in keys
         for part in parts
-        for node in part.walk(prune=lambda one: isinstance(one, exp.AggFunc))
+        for node in part.walk(prune=_is_aggregate)
         if isinstance(node, exp.Column) and node.name.lower() in names
     )
 

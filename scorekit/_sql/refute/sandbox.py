@@ -7,7 +7,6 @@ from bisect import bisect, insort
 from collections.abc import Callable, Mapping, Sequence
 from decimal import Context, Decimal, localcontext
 from functools import partial
-from operator import add, mul, sub, truediv
 from typing import Any, Final, NoReturn, Self, TypeAlias
 
 from scorekit._core.clock import check_time
@@ -257,8 +256,8 @@ class Sandbox:
         if self._shared:
             return
         self._connection.create_function(APART, 4, self._apart)
-        for name, operate in _OPERATIONS.items():
-            call = self._guarded(partial(self._operate, operate), zero=name == QUOTIENT)
+        for name in _OPERATIONS:
+            call = self._guarded(partial(self._operate, name), zero=name == QUOTIENT)
             self._connection.create_function(name, 2, call)
         total: Any = partial(_Total, self._held)
         self._connection.create_window_function(TOTAL, 1, total)
@@ -293,12 +292,10 @@ class Sandbox:
             insort(self._seen.setdefault(own, []), value)
         return value
 
-    def _operate(
-        self, operate: Callable[[Decimal, Decimal], Decimal], first: float, second: float
-    ) -> Cell:
+    def _operate(self, name: str, first: float, second: float) -> Cell:
         with localcontext(_DIGITS):
-            exact = operate(_decimal(first), _decimal(second))
-            if operate is truediv:  # databases keep four decimal places of a quotient, or more
+            exact = _OPERATIONS[name](_decimal(first), _decimal(second))
+            if name == QUOTIENT:  # databases keep four decimal places of a quotient, or more
                 rounds = exact != round(exact, _SURE_PLACES) or float(exact) != first / second
                 self._rounds = self._rounds or rounds
                 return float(exact)
@@ -458,7 +455,12 @@ def _text(raw: bytes) -> str:
 
 _DIGITS: Final = Context(prec=60)
 _SURE_PLACES: Final = 4
-_OPERATIONS: Final = {PLUS: add, MINUS: sub, TIMES: mul, QUOTIENT: truediv}
+_OPERATIONS: Final[Mapping[str, Callable[[Decimal, Decimal], Decimal]]] = {
+    PLUS: lambda left, right: left + right,
+    MINUS: lambda left, right: left - right,
+    TIMES: lambda left, right: left * right,
+    QUOTIENT: lambda left, right: left / right,
+}
 
 
 def _decimal(number: float) -> Decimal:

@@ -215,7 +215,7 @@ def _window_fault(node: exp.Expr) -> str:
     name = node.args.get("alias")
     if isinstance(node, exp.Window) and node.args.get("over") and name is not None:
         select = node.parent_select
-        known = [] if select is None else select.args.get("windows") or []
+        known: list[exp.Expr] = [] if select is None else select.args.get("windows") or []
         if name.name.lower() not in {one.name.lower() for one in known}:
             return f"no such window: {name.name}"
     elif isinstance(node, _WINDOWED) and not isinstance(node.parent, _OVER):

@@ -99,9 +99,11 @@ def _prepare(text: str, tables: Mapping[str, Iterable[str]], n_steps: int) -> st
                 connection.execute(f"CREATE TABLE IF NOT EXISTS {_quoted(name)} ({listed})")
         except sqlite3.Error:
             return None
-        connection.set_authorizer(
-            lambda *_: sqlite3.SQLITE_OK if next(steps) < n_steps else sqlite3.SQLITE_DENY
-        )
+
+        def allowed(*_: object) -> int:
+            return sqlite3.SQLITE_OK if next(steps) < n_steps else sqlite3.SQLITE_DENY
+
+        connection.set_authorizer(allowed)
         try:
             connection.execute(f"EXPLAIN {text}").close()
         except sqlite3.OperationalError as error:

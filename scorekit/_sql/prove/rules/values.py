@@ -669,10 +669,11 @@ def least_for_case(node: Case | Function, view: View) -> Node | None:
     if isinstance(node, Function):
         name, both = node.name, node.operands
     else:
-        asked = node.whens[0].condition
-        if len(node.whens) > 1 or not isinstance(asked, Comparison) or asked.may_be_nan:
+        first, *others = node.whens
+        asked = first.condition
+        if others or not isinstance(asked, Comparison) or asked.may_be_nan:
             return None
-        shown, both = (node.whens[0].value, node.default), (asked.left, asked.right)
+        shown, both = (first.value, node.default), (asked.left, asked.right)
         name = {both: "least", both[::-1]: "greatest"}.get(shown, "")
         if asked.operator not in ("<", "<="):
             return None

@@ -14,7 +14,7 @@ class Cursor:
     def __init__(self, words: list[Word], dialect: str) -> None:
         self.words, self.dialect = words, dialect
         self.grammar = GRAMMARS[dialect]
-        self.i = 0
+        self.i: int = 0
         self.unsure: Word | None = None
         self.other = False
         self.pg, self.my, self.duck = (dialect == one for one in READ)
