@@ -274,6 +274,8 @@ class _Scope:
     """Outputs that have been named so far."""
     clause: str = ""
     """Which clause is being read: it decides whether an alias or a column goes first."""
+    to_the_right: list[exp.Expr] = attrs.Factory(list[exp.Expr])
+    """Conditions of joins that name what no table so far has, and one further right may have."""
 
 
 _Ctes: TypeAlias = dict[str, _Names | None]
@@ -385,13 +387,7 @@ class _Reader:
             elif isinstance(named, exp.Func) and self.dialect in _NAMES_BY_CALL:
                 name = named.name if isinstance(named, exp.Anonymous) else named.sql_name()
                 scope.aliases.add(name.lower())
-        source = tree.args.get("from_")
-        if source is not None:
-            self.source(source.this, scope, ctes)
-        for join in tree.args.get("joins") or ():
-            self.join(join, scope, ctes)
-        for lateral in tree.args.get("laterals") or ():
-            self.source(lateral, scope, ctes)
+        self.sources(tree, scope, ctes)
         found = [self.output(node, scope, ctes) for node in tree.expressions]
         known = [names for names in found if names is not None]
         for clause, value in tree.args.items():
@@ -444,6 +440,18 @@ class _Reader:
         return names
 
     # Tables.
+
+    def sources(self, tree: exp.Select, scope: _Scope, ctes: _Ctes) -> None:
+        """Make what a query reads from visible, and read the conditions of its joins."""
+        source = tree.args.get("from_")
+        if source is not None:
+            self.source(source.this, scope, ctes)
+        for join in tree.args.get("joins") or ():
+            self.join(join, scope, ctes)
+        for lateral in tree.args.get("laterals") or ():
+            self.source(lateral, scope, ctes)
+        for condition in scope.to_the_right:
+            self.walk(condition, scope, ctes)
 
     def source(self, node: exp.Expr, scope: _Scope, ctes: _Ctes) -> None:
         """Make an item of a FROM visible."""
@@ -509,7 +517,15 @@ class _Reader:
             scope.merged.add(name)
         for key, value in join.args.items():
             if key not in ("this", "using") and isinstance(value, exp.Expr):
-                self.walk(value, scope, ctes)
+                self.condition(value, scope, ctes)
+
+    def condition(self, node: exp.Expr, scope: _Scope, ctes: _Ctes) -> None:
+        """Read the condition of a join, which in SQLite may name tables on its right."""
+        lacking, nowhere = set(self.lacking), set(self.nowhere)
+        self.walk(node, scope, ctes)
+        if self.lacking != lacking and self.dialect in ("", "sqlite"):
+            self.lacking, self.nowhere = lacking, nowhere
+            scope.to_the_right.append(node)
 
     def common(self, left: list[_Table], right: list[_Table]) -> list[str]:
         """Return the columns that a NATURAL JOIN compares."""

@@ -96,6 +96,10 @@ def _place(word: Word, words: Sequence[Token]) -> tuple[int, int]:
 
 
 def _of_sqlite(text: str, words: Sequence[Token]) -> Verdict:
+    for comma, word, join in zip(words, words[1:], words[2:], strict=False):
+        kinds = (comma.token_type, word.token_type, join.token_type)
+        if kinds in _JOINED_TO_NOTHING:  # which the parser reads as a join
+            return Verdict(f"SQLite refuses it: no such table: {word.text}")
     whole = True
     for part in _statements(text, words):
         first = _FIRST.match(part)
@@ -109,6 +113,9 @@ def _of_sqlite(text: str, words: Sequence[Token]) -> Verdict:
     return Verdict(whole=whole)
 
 
+_JOINED_TO_NOTHING: Final = tuple(
+    (TokenType.COMMA, word, TokenType.JOIN) for word in (TokenType.INNER, TokenType.CROSS)
+)
 _FIRST = re.compile(r"(?s)(?:\s|--[^\n]*\n|/\*.*?\*/|\()*(\w+)")
 _ASKED: Final = frozenset({"SELECT", "WITH", "VALUES", "TABLE", "FROM", "USE", "SET", "DECLARE"})
 """What begins a query, and what SQLite does not have, though others do in front of one."""

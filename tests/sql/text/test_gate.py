@@ -34,6 +34,8 @@ REFUSED = [
     ("spmdx", "SELECT id FROM r ORDER BY id WHERE d > 3"),
     ("spmdx", "SELECT d FROM r HAVING COUNT(*) > 1 GROUP BY d"),
     ("spmdx", "SELECT r.id FROM r, JOIN s ON s.rid = r.id"),
+    ("spmdx", "SELECT r.id FROM r, INNER JOIN s ON s.rid = r.id"),
+    ("spmd", "SELECT r.id FROM r , CROSS JOIN s"),
     ("spmdx", "SELECT id FROM r FETCH 5"),
     ("spmdx", "SELECT id FROM r; done"),
     ("spmdx", "Answer; SELECT id FROM r"),
@@ -96,6 +98,9 @@ ODD = [
     ("d", "SELECT id FROM r GROUP BY ALL ORDER BY ALL"),
     ("d", "SELECT\u00a0id FROM r"),
     ("s", "SELECT r.id FROM r INNER INNER JOIN s"),
+    ("s", "SELECT r.id FROM r JOIN s ON t.v = s.id JOIN s AS t ON t.id = r.id"),
+    ("s", "SELECT x.id FROM r AS x JOIN s ON d > rid JOIN (SELECT d AS e FROM r) AS q ON e = s.v"),
+    ("s", "SELECT x.id FROM r AS x JOIN r AS y ON v > x.d JOIN s ON s.id = y.id"),
     ("s", "SELECT id FROM r WHERE d IN ()"),
     ("sd", "SELECT GROUP_CONCAT(UPPER(n) ORDER BY n) FROM r"),
 ]
