@@ -57,6 +57,7 @@ from scorekit.records import (
     SuiteKey,
 )
 from scorekit.reports import CodeReport, code_report_from_columns
+from scorekit.rulers import EVERY, HARNESS, Ruler
 
 Errors: TypeAlias = Literal["unknown", "failed"]
 Published: TypeAlias = Mapping[str, float] | None
@@ -132,6 +133,26 @@ class HarnessRun(Report):
             if not agree(stated, ours, is_typed=True)
         )
 
+    @property
+    def ruler(self) -> Ruler:
+        """What the run was measured with, as far as the content and the arguments say."""
+        about = {"dataset": self.dataset, "judge": self.judge}
+        versions = {"dataset": self.dataset_version, HARNESS: self.harness_version}
+        missing = [name for name, value in about.items() if value is None]
+        missing += ["version of dataset"] if self.dataset_version is None else []
+        low, high = self.scale
+        settings = {
+            "metric": self.metric,
+            "errors": self.errors,
+            "scale": f"{low:g} to {high:g}",
+            **{name: value for name, value in about.items() if value is not None},
+        }
+        return Ruler(
+            settings=FrozenMapping({EVERY: FrozenMapping(settings)}),
+            versions=FrozenMapping({n: one for n, one in versions.items() if one is not None}),
+            unknown=tuple(missing),
+        )
+
     def scores(self, model: str | None = None) -> dict[str, list[float | None]]:
         """
         Return the scores of the attempts at each case, as shares of the scale.
@@ -179,8 +200,8 @@ class HarnessRun(Report):
                 `scorekit.code_report_from_columns`.
         """
         values = self.attempts["score"]
+        graded = next((one for one in values if one not in (None, 0.0, 1.0)), None)
         if threshold is None:
-            graded = next((one for one in values if one not in (None, 0.0, 1.0)), None)
             if graded is not None:
                 domain = f"the least score that passes, as {graded:.4g} is graded"
                 refuse("threshold", domain, None)
@@ -192,7 +213,7 @@ class HarnessRun(Report):
             for name in ("cost_usd", "latency_seconds", "input_tokens", "output_tokens")
             if any(one is not None for one in self.attempts[name])
         }
-        return code_report_from_columns(
+        report = code_report_from_columns(
             case_id=list(self.attempts["case_id"]),
             model=[self.harness if one is None else one for one in self.attempts["model"]],
             passed=[None if one is None else one >= least for one in values],
@@ -200,6 +221,8 @@ class HarnessRun(Report):
             insufficient=insufficient,
             **measured,
         )
+        about = {} if graded is None else {"threshold": f"{least:g}"}
+        return attrs.evolve(report, ruler=_beside(self.ruler, report.ruler or Ruler(), about))
 
     def columns(self) -> dict[str, list[Any]]:
         """Return a column for each of what is known of the attempts, ready for a data frame."""
@@ -234,6 +257,7 @@ class HarnessRun(Report):
             suites,
             failing,
             only_flags=read.only_flags,
+            ruler=read.ruler or self.ruler,
             ends=ends,
             is_judged=self.judge is not None,
             own_metric=self.metric,
@@ -307,6 +331,16 @@ class HarnessRun(Report):
             return []
         causes = ", ".join(f"{cause} {n}" for cause, n in self.n_unknown.items())
         return [f"Unknown outcomes: {n_lost} ({causes})."]
+
+
+def _beside(run: Ruler, report: Ruler, about: Mapping[str, str]) -> Ruler:
+    """Return what a report of a run was measured with: as the run, as the report, and *about*."""
+    every = FrozenMapping({**run.settings[EVERY], **about})
+    return attrs.evolve(
+        run,
+        settings=FrozenMapping({**report.settings, EVERY: every}),
+        versions=FrozenMapping({**report.versions, **run.versions}),
+    )
 
 
 def _run(

@@ -23,6 +23,9 @@ EVERY: Final = ""
 
 JUDGE: Final = "judge"
 
+HARNESS: Final = "harness"
+"""A version that is named where it differs, and taken to change no score."""
+
 CONCERNS: Final[Mapping[str, frozenset[str]]] = {
     "expected": frozenset({"query_correctness", "column_accuracy", "table_accuracy"}),
     "schema": frozenset({"query_correctness", "column_accuracy"}),
@@ -124,7 +127,7 @@ class Ruler(Record):
             {'rubric': 'v2'}
         """
         found = {**self.settings.get(EVERY, NONE), **self.settings.get(metric, NONE)}
-        found |= {f"version of {name}": text for name, text in self.versions.items()}
+        found |= {f"version of {n}": text for n, text in self.versions.items() if n != HARNESS}
         for name, digest in self.cases.get(case_id, NONE).items():
             if name != ORDER and metric in CONCERNS.get(name, (metric,)):
                 found[name] = digest
@@ -162,8 +165,12 @@ class Ruler(Record):
         parts = [counted(n_settings, "setting")]
         if self.cases:
             parts.append(f"{counted(len(self.cases), 'case')} with references of their own")
-        judges = dict.fromkeys(self.judges.values())
-        parts.append(f"judged by {', '.join(judges)}" if judges else "no judge")
+        judge = self.settings.get(EVERY, NONE).get(JUDGE)
+        judges = dict.fromkeys(self.judges.values() if judge is None else [judge])
+        if judges:
+            parts.append(f"judged by {', '.join(judges)}")
+        elif JUDGE not in self.unknown:
+            parts.append("no judge")
         if self.unknown:
             parts.append(f"not known: {', '.join(self.unknown)}")
         return ", ".join(parts)
@@ -231,6 +238,8 @@ class RulerChange(Record):
     """Whether the cases that were measured otherwise are compared all the same."""
     unknown: tuple[str, ...] = ()
     """What is not known of one of the runs, so that it was not compared."""
+    assumed: tuple[str, ...] = ()
+    """What differs and is taken to change no score: the version of a harness."""
     several: FrozenMapping[str, tuple[str, ...]] = EMPTY
     """The judges of a run that has several, by run."""
     n_judged_twice: int = 0
@@ -291,8 +300,9 @@ class RulerChange(Record):
             f"{name} has several judges: {', '.join(judges)}"
             for name, judges in self.several.items()
         ]
+        found += [f"{one}; taken to score alike" for one in self.assumed]
         if self.unknown:
-            found.append(f"not known of one of the runs: {', '.join(self.unknown)}")
+            found.append(f"not known of one run or of both: {', '.join(self.unknown)}")
         return found
 
     def _line(self) -> str:

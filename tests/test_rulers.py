@@ -302,7 +302,7 @@ def test_a_report_of_before_says_what_is_not_known() -> None:
     old = SqlReport.from_dict(data)
     result = compare_reports(old, judged(judge("y"), n=6))
     assert changed(result) == []
-    assert "not known of one of the runs: judge, versions" in str(result)
+    assert "not known of one run or of both: judge, versions" in str(result)
     code = json.loads(code_report(samples()).to_json())
     del code["ruler"]
     unknown = compare_reports(scorekit.CodeReport.from_dict(code), code_report(samples())).ruler
@@ -342,7 +342,10 @@ MINE, RULERS = dict.fromkeys(range(8), 1), ({"a": "1"}, {"a": "2"})
 @refusals("""
 compare_reports(X, Y, ruler="best") -> InputError: ruler must be one of 'common', 'refu...
 compare_reports(X, Y, ruler=1) -> TypeError: ruler must be one of 'common', 'refuse', 'i...
-compare_reports(X, Y, rulers=({}, {})) -> InputError: rulers must be None where reports ...
+compare_reports(X, Y, rulers=({"judge": "x"}, {}))
+    -> InputError: rulers[0] must be a mapping of what baseline does not say itself, got ['judge']
+compare_reports(X, Y, rulers=({}, X.ruler))
+    -> TypeError: rulers[1] must be a mapping of what current does not say itself, got Ruler(...
 compare_reports(MINE, MINE, rulers=({},))
     -> InputError: rulers must be two mappings from names to text, those of baseline and of cu...
 compare_reports(MINE, MINE, rulers=(1, {}))

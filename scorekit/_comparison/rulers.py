@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from statistics import fmean
 from typing import Any, Literal, NamedTuple, TypeAlias
 
+import attrs
 import numpy as np
 
 from scorekit._comparison.pairs import Runs
@@ -21,6 +22,7 @@ from scorekit.records import Ends, SuiteKey
 from scorekit.rulers import (
     ASKED_ONLY,
     EVERY,
+    HARNESS,
     JUDGE,
     MOST_NAMED,
     NONE,
@@ -135,7 +137,7 @@ class _Found:
 
     def __init__(self, runs: Runs, old: Ruler, new: Ruler, anchored: Side | None) -> None:
         self._runs, self._old, self._new, self._anchored = runs, old, new, anchored
-        self._unknown = {*old.unknown, *new.unknown}
+        self._unknown = {*old.unknown, *new.unknown, *_said_by_one(old, new)}
         self.differences: dict[tuple[str, str, str], dict[str, set[str]]] = {}
         """The cases of each difference by metric: a name, and both values where they are known."""
         self.parts: dict[SuiteKey, Parts] = {}
@@ -314,6 +316,7 @@ class _Found:
             n_left=n_left,
             is_ignored=ignored,
             unknown=tuple(sorted(self._unknown)),
+            assumed=_assumed(self._old, self._new),
             several=FrozenMapping(several),
             n_judged_twice=len(self.judged_twice),
             n_changed_mind=len(self.changed_mind),
@@ -427,21 +430,34 @@ def _with_rulers(runs: Runs, rulers: object) -> Runs:
     if len(given) != len(SIDES):
         domain = "two mappings from names to text, those of baseline and of current, or None"
         refuse("rulers", domain, rulers)
-    if runs.before.ruler is not None or runs.after.ruler is not None:
-        refuse("rulers", "None where reports say what they were measured with", rulers)
-    found: list[Ruler] = []
-    for i, one in enumerate(given):
-        if isinstance(one, Ruler):
-            found.append(one)
-            continue
-        name = f"rulers[{i}]"
-        if not is_mapping(one):
-            refuse(name, "a mapping from names to text, or a Ruler", one, TypeError)
-        texts = {check_text(f"a name of {name}", n): str(v) for n, v in one.items()}
-        found.append(Ruler(settings=FrozenMapping({EVERY: FrozenMapping(texts)})))
-    old, new = found
+    sides = runs.before, runs.after
+    old, new = (
+        _named(f"rulers[{i}]", whose, one, side.ruler)
+        for i, (whose, one, side) in enumerate(zip(SIDES, given, sides, strict=True))
+    )
     return runs._replace(
         before=runs.before._replace(ruler=old), after=runs.after._replace(ruler=new)
+    )
+
+
+def _named(name: str, whose: str, given: object, own: object) -> Ruler:
+    """Return what a caller says that a run was measured with, beside what it says itself."""
+    if isinstance(own, Ruler) and isinstance(given, Ruler):
+        refuse(name, f"a mapping of what {whose} does not say itself", given, TypeError)
+    if isinstance(given, Ruler):
+        return given
+    if not is_mapping(given):
+        refuse(name, "a mapping from names to text, or a Ruler", given, TypeError)
+    texts = {check_text(f"a name of {name}", n): str(v) for n, v in given.items()}
+    if not isinstance(own, Ruler):
+        return Ruler(settings=FrozenMapping({EVERY: FrozenMapping(texts)}))
+    if said := [one for one in texts if EVERY not in own.settings or one not in own.unknown]:
+        refuse(name, f"a mapping of what {whose} does not say itself", said)
+    every = FrozenMapping({**own.settings.get(EVERY, NONE), **texts})
+    return attrs.evolve(
+        own,
+        settings=FrozenMapping({**own.settings, EVERY: every}),
+        unknown=tuple(one for one in own.unknown if one not in texts),
     )
 
 
@@ -462,6 +478,21 @@ def _anchored(runs: Runs, rescored: object) -> Side:
     if odd := _odd(side, runs.after.ruler):
         refuse("rescored", "a run measured with the ruler of current", f"another {odd}")
     return side
+
+
+def _said_by_one(old: Ruler, new: Ruler) -> set[str]:
+    """Name what the file of a harness says, and a report that is made of no file does not."""
+    if (EVERY in old.settings) == (EVERY in new.settings):
+        return set()
+    return {*old.settings.get(EVERY, NONE), *new.settings.get(EVERY, NONE)}
+
+
+def _assumed(old: Ruler, new: Ruler) -> tuple[str, ...]:
+    """Name a version of the harness that differs; scores are compared all the same."""
+    first, second = (one.versions.get(HARNESS) for one in (old, new))
+    if None in (first, second) or first == second:
+        return ()
+    return (f"another version of the harness: {first} -> {second}",)
 
 
 def _odd(side: Side, now: object) -> str:

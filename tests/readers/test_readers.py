@@ -14,7 +14,15 @@ from typing import Any
 import attrs
 import pytest
 
-from scorekit import InputError, compare_models, compare_reports, readers
+from scorekit import (
+    CodeReport,
+    InputError,
+    RegressionError,
+    code_report_from_columns,
+    compare_models,
+    compare_reports,
+    readers,
+)
 from scorekit._core.mappings import FrozenMapping
 
 DATA = Path(__file__).parents[1] / "data" / "harnesses"
@@ -291,6 +299,138 @@ def test_runs_are_compared_as_they_are() -> None:
     assert set(both.ranks) == {"mockllm/model", "other"}
     by_name = compare_models({"mockllm/model": old.scores(), "other": new.scores()})
     assert (both.means, both.ranks) == (by_name.means, by_name.ranks)
+
+
+def altered(side: str, *changes: tuple[str, ...]) -> readers.HarnessRun:
+    """Read a stored log of which some fields have another value, each a path and the value."""
+    log = load(f"inspect_epochs_{side}.json")
+    for *path, name, value in changes:
+        place = log
+        for one in path:
+            place = place.setdefault(one, {})
+        place[name] = value
+    return readers.inspect_ai(log)
+
+
+GRADER = "eval", "model_roles", "grader"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ([(*GRADER, "x")], [(*GRADER, "y")], "another judge: x -> y for all 8 cases"),
+        ([], [("eval", "dataset", "name", "products")], "dataset: sums -> products"),
+        ([], [("eval", "task_version", "9")], "version of dataset: 0 -> 9"),
+    ],
+)
+def test_what_a_harness_measured_with_is_compared(
+    old: list[tuple[str, ...]], new: list[tuple[str, ...]], said: str
+) -> None:
+    """As runs, as their reports, and as a stored report beside a run."""
+    before, now = altered("old", *old), altered("new", *new)
+    stored = CodeReport.from_json(before.report().to_json())
+    for first, second in ((before, now), (before.report(), now.report()), (stored, now)):
+        result = compare_reports(first, second)
+        assert result.ruler is not None
+        assert [*result.ruler.differences] == [said]
+        assert str(result).startswith(f"{said}; no case of pass@1 was measured alike: ")
+        with pytest.raises(RegressionError, match="cannot tell: 0 of 8 cases were measured alike"):
+            result.raise_for_regressions()
+        with pytest.raises(InputError, match=f"where ruler='refuse', got {said}"):
+            compare_reports(first, second, ruler="refuse")
+        assert compare_reports(first, second, ruler="ignore").suite.n_cases == 8
+
+
+def test_another_metric_threshold_scale_or_reading_of_errors_is_named() -> None:
+    """Two filters of one task, which runs refuse and reports name; and what the caller chose."""
+    strict, flexible = (
+        run_of(
+            "lm_eval",
+            "lm_eval_two_filters_old_samples.jsonl",
+            **_lm("two_filters_old", filter=one),
+        )
+        for one in ("strict-match", "flexible-extract")
+    )
+    rows = [{"id": str(i), "s": i % 5} for i in range(10)]
+    wide, narrow = (
+        readers.json_lines(rows, case_id="id", score="s", scale=(0, most)) for most in (5, 4)
+    )
+    log = load("inspect_crash_old.json")
+    unknown, failed = (readers.inspect_ai(log, errors=one) for one in ("unknown", "failed"))
+    for first, second, said in (
+        (
+            strict.report(),
+            flexible.report(),
+            "metric: exact_match,strict-match -> exact_match,flexible-extract",
+        ),
+        (wide, narrow, "scale: 0 to 5 -> 0 to 4"),
+        (unknown, failed, "errors: unknown -> failed"),
+        (wide.report(threshold=0.5), wide.report(threshold=0.8), "threshold: 0.5 -> 0.8"),
+    ):
+        ruler = compare_reports(first, second).ruler
+        assert ruler is not None
+        assert [*ruler.differences] == [said]
+    with pytest.raises(InputError, match="current must be a run with a metric of baseline"):
+        compare_reports(strict, flexible)
+
+
+def test_a_newer_harness_is_named_and_scores_alike() -> None:
+    """Harnesses have a new version every week; the cases are compared."""
+    result = compare_reports(
+        altered("old"), altered("new", ("eval", "packages", "inspect_ai", "9"))
+    )
+    assert result.ruler is not None
+    assert not result.ruler.differences
+    assert result.suite.n_cases == 8
+    assert "another version of the harness: 0.3.285 -> 9; taken to score alike" in str(result)
+
+
+def test_what_a_file_does_not_say_is_not_known_unless_the_caller_says_it() -> None:
+    """One run has a judge, and the other says nothing of it; a report of no file says nothing."""
+    before, now = altered("old"), altered("new", (*GRADER, "y"))
+    assert before.ruler.unknown == ("judge",)
+    assert str(now.ruler).startswith("5 settings, judged by y")
+    result = compare_reports(before, now)
+    assert "not known of one run or of both: judge" in str(result)
+    assert result.suite.n_cases == 8
+    said = compare_reports(before, now, rulers=({"judge": "x"}, {})).ruler
+    assert said is not None
+    assert (said.unknown, [*said.differences]) == ((), ["another judge: x -> y for all 8 cases"])
+    with pytest.raises(InputError, match="of what current does not say itself, got"):
+        compare_reports(before, now, rulers=({"judge": "x"}, {"judge": "z"}))
+    rows = before.attempts
+    plain = code_report_from_columns(
+        case_id=rows["case_id"], model=rows["model"], passed=list(map(bool, rows["score"]))
+    )
+    ruler = compare_reports(plain, now).ruler
+    assert ruler is not None
+    assert ruler.unknown == ("dataset", "errors", "judge", "metric", "scale")
+    with pytest.raises(TypeError, match="current must be a mapping like baseline"):
+        compare_reports(before.scores(), now)
+
+
+def test_anchors_part_the_judge_of_a_graded_run() -> None:
+    """Both judges are in the logs; some answers of before were graded anew."""
+    scores = {str(i): (i % 5) / 5 for i in range(40)}
+    later = {case_id: score + 0.2 for case_id, score in scores.items()}
+    before, now, again = (
+        attrs.evolve(
+            readers.json_lines(
+                [{"id": case_id, "s": score} for case_id, score in own.items()],
+                case_id="id", score="s",
+            ),
+            judge=judge,
+        )
+        for own, judge in ((scores, "x"), (later, "y"), (dict(list(later.items())[:12]), "y"))
+    )  # fmt: skip
+    result = compare_reports(before, now, rescored=again)
+    assert result.ruler is not None
+    assert result.suite.delta == pytest.approx(0.0)
+    effect = result.ruler.effects["s"]
+    assert (effect.verdict, effect.n_anchors) == ("more lenient", 12)
+    assert effect.delta == pytest.approx(0.2)
+    with pytest.raises(InputError, match="the ruler of current, got 'another judge'"):
+        compare_reports(before, now, rescored=before)
 
 
 def test_a_graded_run_is_compared_with_one_of_flags() -> None:
