@@ -65,7 +65,7 @@ def test_the_fields_are_listed_once_for_people_and_once_for_type_checkers() -> N
 
 def test_every_door_takes_each_option_in_the_same_words() -> None:
     """The union of the signatures is that of each; no function has an option of its own."""
-    assert len(DOORS) == 8
+    assert len(DOORS) == 9
     for name in DOORS:
         own = {one: SIGNATURES[name][one] for one in [*FIELDS, "options"]}
         assert {str(one) for one in own.values()} == {
@@ -89,9 +89,13 @@ TWO_MEANINGS = {
     "k": "without a default where it lies beyond the samples",
     "n_correct": "of one task too, or of suites alone",
     "n_samples": "of one task too, or of suites alone",
+    "order": "of calls in an answer, or of labels by confidence",
+    "price": "what must be known, or may be: a function that is free has none",
     "quantiles": "none by default where values are all that is described",
     "safety_valid": "what is scored, or one stage of it",
     "scale": "of grades, or of ratings",
+    "threshold": "of a case's fall, or the one of review that is drawn",
+    "timeout_seconds": "of a judgement, or of a search for a counterexample",
     "weights": "of disagreements, of parts of a score, of groups",
 }
 """Options that two functions spell differently, and why."""
@@ -120,7 +124,8 @@ def test_an_option_is_given_by_keyword_or_in_the_record(name: str, option: str) 
         call(name, CALLS[name] | {"options": record, option: value})
     with pytest.raises((TypeError, InputError), match=rf"^{option}\b"):
         call(name, CALLS[name] | {option: ["odd"]})
-    with pytest.raises(TypeError, match=r"^'order_of_rows' is no parameter, nor an option: rule,"):
+    unknown = rf"^{name}\(\) got an unexpected keyword argument 'order_of_rows' \(here .*rule, row_o"
+    with pytest.raises(TypeError, match=unknown):
         call(name, CALLS[name] | {"order_of_rows": value})
     with pytest.raises(TypeError, match=r"^options must be a SqlOptions, got \{\}$"):
         call(name, CALLS[name] | {"options": {}})
@@ -161,11 +166,14 @@ def test_no_door_drops_an_option(name: str, option: str) -> None:
         given = {"a": first, "b": second, "schema": T}
     elif "score" in name:
         case = SqlCase(case_id="q", **given)
-        given = {"cases": [case]} if name.endswith("s") else {"case": case}
-        given["metrics"] = ["query_correctness"]
+        given = {"case": case} if name.endswith("case") else {"cases": [case]}
+        if name == "rescore":
+            given["report"] = scorekit.score_sql_cases([case])
+        else:
+            given["metrics"] = ["query_correctness"]
     found = [call(name, given), call(name, given | {option: value})]
     if "score" in name:  # whose digests differ in any case
-        scores = [one.cases[0] if name.endswith("s") else one for one in found]
+        scores = [one if name.endswith("case") else one.cases[0] for one in found]
         found = [(one.query_correctness, one.audits) for one in scores]
     is_dropped = found[0] == found[1]
     assert is_dropped == (option == "audit" and "score" not in name)
