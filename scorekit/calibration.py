@@ -637,8 +637,8 @@ def calibration_error(
 
     Notes:
         *chance* comes from 1000 samples of outcomes that are right as often as was stated, drawn
-        with a fixed seed. With *clusters* the gaps within the bins that were seen are drawn
-        instead, with the same sign for all attempts of a cluster.
+        with a fixed seed. With *clusters* they spread more by the root of the design effect: how
+        much more the gaps vary within bins, summed over each cluster, than single ones would.
 
     References:
         Guo et al., "On Calibration of Modern Neural Networks", arXiv:1706.04599.
@@ -725,12 +725,9 @@ def _by_chance(
     rng = np.random.default_rng(0)
     found: dict[str, Floats] = {}
     for binned in (by_width, by_mass):
-        if groups is None:
-            off = binned.drawn(f, rng)
-        else:
-            rest = y - f - binned.gaps[binned.codes]  # without the bias, which is no chance
-            off = binned.signed(rest, groups, rng)
-        sizes = np.abs(off)
+        sizes = np.abs(binned.drawn(f, rng))
+        if groups is not None:
+            sizes *= math.sqrt(binned.design_effect(y - f, groups))
         name = "score" if binned is by_width else "equal_mass_error"
         found[name] = sizes.sum(axis=1) / f.size
         if binned is by_width:
@@ -783,14 +780,11 @@ class _Binned(NamedTuple):
         starts = np.flatnonzero(np.diff(held // values.size, prepend=-1))
         return np.asarray(np.add.reduceat(off, starts, axis=1), np.float64)
 
-    def signed(self, off: Floats, groups: Integers, rng: np.random.Generator) -> Floats:
-        """Return the sums of *off* in each bin with a drawn sign for each of the groups."""
-        n_groups = int(groups.max()) + 1
-        sums = np.bincount(
-            groups * self.sizes.size + self.codes, off, n_groups * self.sizes.size
-        ).reshape(n_groups, -1)
-        signs = rng.choice(np.array([-1.0, 1.0]), (CHANCES, n_groups))
-        return np.asarray(signs @ sums, np.float64)
+    def design_effect(self, rest: Floats, groups: Integers) -> float:
+        """Return how many times the variance of sums *groups* make of what is left of the gaps."""
+        rest = rest - self.gaps[self.codes]  # the bias is no chance
+        together = np.bincount(groups * self.sizes.size + self.codes, rest)
+        return max(1.0, float(together @ together / max(rest @ rest, np.finfo(float).tiny)))
 
     def debiased_square(self, y: Floats, groups: Integers | None) -> float | None:
         """Return the mean product of two gaps of a bin, of attempts in different groups."""

@@ -1640,7 +1640,7 @@ def test_a_verdict_on_disk_is_found_before_evidence_is_looked_for(
     "changes",
     [
         {"schema": {"t": {"a": "text"}}},
-        {"schema": "t(a int)"},  # the words of the mapping, which says more
+        {"schema": "CREATE TABLE t (a int)"},  # the words of the mapping, which says more
         {"schema": None},
         {"dialect": "sqlite"},
         {"generated": "SELECT a FROM t WHERE a > 2"},

@@ -273,7 +273,7 @@ def test_bins_of_numeric_confidences_are_drawn_where_they_lie(tmp_path: Path) ->
     ax = plot_reliability(result)
     texts = [(text.xy[0], text.get_text()) for text in ax.texts if isinstance(text, Annotation)]
     assert texts == [(0.1, "n = 1"), (0.3, "n = 2"), (0.95, "n = 1")]
-    assert ax.get_title() == "Calibration error of 4 attempts: 0.14 (0.22 by chance alone)"
+    assert ax.get_title() == "Calibration error of 4 attempts: 0.14 (0.21 by chance alone)"
     _save(ax, tmp_path / "bins.png")
 
 

@@ -103,10 +103,11 @@ def test_reports_compare_metric_by_metric() -> None:
     """Regressions, and apart from them what the instrument failed to measure."""
     cases = [attrs.evolve(FULL, case_id=f"q{i}") for i in range(30)]
     before = score_sql_cases(cases, judge=judge_of(1.0))
-    worse = [attrs.evolve(c, expected_tables=["elsewhere"]) for c in cases]
+    worse = [attrs.evolve(c, generated="SELECT x FROM elsewhere") for c in cases]
     after = score_sql_cases(worse, judge=judge_of(RuntimeError("down")))
     result = compare_reports(before, after)
-    assert {(c.metric, c.current) for c in result.regressions} == {("table_accuracy", 0.0)}
+    fallen = {("table_accuracy", 0.0), ("column_accuracy", 0.0)}
+    assert {(c.metric, c.current) for c in result.regressions} == fallen
     assert {(c.metric, c.current) for c in result.newly_failing} == {("query_correctness", None)}
     assert (len(result.newly_failing), result.removed_cases) == (30, ())
     assert result.suites["table_accuracy"].verdict == "regressed"

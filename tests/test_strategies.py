@@ -83,7 +83,7 @@ def test_judges_fail_in_every_way() -> None:
     def gives(kind: str, judge: scorekit.Judge) -> bool:
         return outcome(judge, request) == kind
 
-    wanted = {"Verdict", "overloaded", "RuntimeError", "TimeoutError", "invalid_response"}
+    wanted = {"Verdict", "overloaded", "RuntimeError", "timeout", "invalid_response"}
     for kind in wanted:
         found = find(strategies.judges(), partial(gives, kind), settings=UNSHRUNK)
         assert outcome(found, request) == kind

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
+from math import nextafter
 from typing import Final
 
 import attrs
@@ -153,7 +154,7 @@ class _Judge:
         interval = Interval(
             low=min(change.low, delta),
             high=max(change.high, delta),
-            confidence_level=round(1.0 - 2.0 * self.error, 12),
+            confidence_level=min(round(1.0 - 2.0 * self.error, 12), nextafter(1.0, 0.0)),
             method=self.test,
         )
         is_single = old.are_single and new.are_single and self.repeats is None

@@ -52,7 +52,8 @@ class Lower(NamedTuple):
 
     def end(self, error: float) -> float:
         """Return the mean below which they weigh with probability *error*, at most that seen."""
-        if self.counts.size == 2 and self.counts[0] == 1.0:  # noqa: PLR2004 - one group says nothing
+        is_alone = self.counts.size == 2 and self.counts[0] == 1.0  # noqa: PLR2004
+        if is_alone or not error:  # one group says nothing, and nothing is certain
             return self.lowest
         if self.mean <= self.lowest:
             return self.mean

@@ -28,6 +28,8 @@ def of_type(hint: Any) -> st.SearchStrategy[Any]:
         return _OF_TYPE[hint]
     if get_origin(hint) is Literal:
         return st.sampled_from(get_args(hint))
+    if get_origin(hint) is tuple:
+        return st.tuples(*map(of_type, get_args(hint)))
     return st.one_of([of_type(one) for one in get_args(hint)])
 
 
