@@ -292,8 +292,9 @@ class SqlCaseScore(Record):
 
     @property
     def answer(self) -> str:
-        """Digest of what the system gave; equal answers are measured alike by one ruler."""
-        return " ".join(f"{n} {d}" for n, d in self.input_digests.items() if n in ANSWERS)
+        """What the system gave; equal answers are measured alike by one ruler."""
+        others = [f"{n} {d}" for n, d in self.input_digests.items() if n in ANSWERS]
+        return "\n".join([*others, self.generated])
 
     @property
     def is_broken(self) -> bool:

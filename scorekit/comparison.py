@@ -918,8 +918,9 @@ def compare_reports(
             *cannot tell* where these are fewer than half. ``"refuse"``: raise. ``"ignore"``:
             compare all the same, and say so.
         rulers: What two mappings were measured with, as mappings from names to text, such as
-            ``{"judge": "x", "rubric": "v2"}``. Reports know it; of the run of a harness name
-            what its file does not say (its *ruler* lists that as *unknown*), such as the judge.
+            ``{"judge": "x", "rubric": "v2"}``, None where it is not known. Reports know it; of
+            the run of a harness name what its file does not say, such as the judge: its *ruler*
+            lists that as *unknown*.
         rescored: Some of the baseline's answers, measured with today's ruler: a report, as
             `rescore` makes one, or a mapping where the runs are. They tell the part of a change
             that the ruler makes, so that the verdict is on the system.

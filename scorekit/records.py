@@ -364,7 +364,7 @@ class ReportScores(NamedTuple):
     ruler: Any = None
     """The `Ruler` that all this was measured with, where it is known."""
     answers: Mapping[str, tuple[str, ...]] = types.MappingProxyType({})
-    """Digests of the answers at each case, an attempt each, where reports have them."""
+    """What tells the answers at each case apart, an attempt each, where reports have them."""
 
 
 UNDECIDED = "no_judge"

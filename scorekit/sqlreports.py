@@ -358,6 +358,8 @@ class SqlReport(Report):
                 for name, digest in case.input_digests.items()
                 if name not in NO_SCORE and digest != digests.get(name)
             }
+            if case.expected is not None:  # whatever digest is stored
+                own["expected"] = digest_of(case.expected)
             cases.setdefault(case.case_id, []).append(own)
             found = case.query_correctness
             if found is None or found.method != "judge":

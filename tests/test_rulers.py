@@ -319,6 +319,91 @@ def test_two_judges_in_one_run_are_named() -> None:
     assert "current has several judges: x, y" in str(compare_reports(both, both))
 
 
+def test_what_is_not_known_of_a_mapping_is_not_compared() -> None:
+    """None at a name; numbers are text."""
+    before, now = dict.fromkeys(range(8), 1.0), dict.fromkeys(range(8), 0.9)
+    rulers = {"judge": None, "heat": 0.5}, {"judge": "y", "heat": "0.5"}
+    ruler = compare_reports(before, now, rulers=rulers).ruler
+    assert ruler is not None
+    assert (ruler.unknown, dict(ruler.differences)) == (("judge",), {})
+
+
+@pytest.mark.parametrize("changed_part", ["generated", "expected"])
+def test_digests_that_collide_by_hand_hide_nothing(changed_part: str) -> None:
+    """The text itself counts, whatever digest somebody wrote beside it."""
+    before, honest = run(), run(**{changed_part: FROM})
+    data = json.loads(honest.to_json())
+    for one, old in zip(data["cases"], json.loads(before.to_json())["cases"], strict=True):
+        one["input_digests"] = old["input_digests"]
+    forged, true = (
+        compare_reports(before, SqlReport.from_dict(data)),
+        compare_reports(before, honest),
+    )
+    assert (forged.suite, changed(forged)) == (true.suite, changed(true))
+
+
+def test_another_meaning_of_metrics_is_named() -> None:
+    """As of a report that a newer version made; a newer form of a ruler is refused."""
+    data = json.loads(run(generated=FROM).to_json())
+    data["versions"] = {"metrics": "2"}
+    result = compare_reports(run(), SqlReport.from_dict(data))
+    assert changed(result) == ["version of metrics: 1 -> 2"]
+    with pytest.raises(RegressionError, match="cannot tell: 0 of 12"):
+        result.raise_for_regressions()
+    newer = {**run().ruler.to_dict(), "aspects": {}}
+    with pytest.raises(scorekit.InputError, match=r"no keys but settings, .* got 'aspects'"):
+        Ruler.from_dict(newer)
+
+
+def test_other_attempts_are_no_same_answers() -> None:
+    """Two of three answers are as before: what is known of one run is not known of the other."""
+
+    def suite(n: int, who: Any) -> SqlReport:
+        cases = [asked(i, f"SELECT f(x, {j}) FROM u") for j in range(n) for i in range(8)]
+        return score_sql_cases(cases, judge=who, metrics=["query_correctness"])
+
+    result = compare_reports(suite(2, judge("x")), suite(3, judge("y")))
+    assert result.ruler is not None
+    assert (result.ruler.n_otherwise, result.ruler.n_left) == (8, 0)
+    with pytest.raises(RegressionError, match="cannot tell"):
+        result.raise_for_regressions()
+
+
+def test_a_reference_that_is_gone_or_new_is_named() -> None:
+    """A run without references has nothing of that metric, and the gate says so."""
+    given = {"metrics": ["query_correctness", "table_accuracy"], "expected_tables": ["r"]}
+    having, lacking = run(**given), run(expected=None, **given)
+    assert changed(compare_reports(lacking, lacking)) == []
+    assert changed(compare_reports(lacking, having)) == ["12 references changed"]
+    result = compare_reports(having, lacking)
+    assert changed(result) == ["12 references changed"]
+    with pytest.raises(RegressionError, match="query_correctness missing from the current run"):
+        result.raise_for_regressions()
+
+
+def test_anchors_of_which_nothing_is_known_decide_nothing() -> None:
+    """No score at any of them; and too few of them leave too little."""
+    before, now = dict.fromkeys(range(9), 1.0), dict.fromkeys(range(9), 0.5)
+    rulers = {"rubric": "v1"}, {"rubric": "v2"}
+    unknown = compare_reports(before, now, rulers=rulers, rescored=dict.fromkeys(range(9), None))
+    with pytest.raises(scorekit.CannotSeeError):
+        unknown.raise_for_regressions()
+    few = compare_reports(before, now, rulers=rulers, rescored={0: 0.5, 1: 0.5})
+    with pytest.raises(RegressionError, match="cannot tell: 2 of 9 cases were measured alike"):
+        few.raise_for_regressions()
+
+
+def test_anchors_that_current_lacks_are_no_anchors() -> None:
+    """The cases that both runs have are compared, and what is missing stops."""
+    shifted = {i: f"SELECT f(x, {i}, 2) FROM u" for i in range(12)}
+    before, now = judged(judge("x"), n=14), judged(judge("y"), shifted, n=12)
+    result = compare_reports(before, now, rescored=judged(judge("y"), n=14))
+    assert result.ruler is not None
+    assert result.ruler.effects["query_correctness"].n_anchors == 12
+    with pytest.raises(RegressionError, match="2 cases missing from the current run"):
+        result.raise_for_regressions()
+
+
 def test_a_split_is_of_both_parts() -> None:
     """Oracle: the two parts by hand, from means over anchors and over the rest."""
     import numpy as np
@@ -358,6 +443,10 @@ compare_reports(MINE, MINE, rulers=RULERS, rescored={0: [1, 1]})
     -> InputError: rescored['0'] must be 1 attempt, as in baseline, got 2
 compare_reports(X, Y, rescored=Z)
     -> InputError: rescored must be a run measured with the ruler of current, got 'another judge'
+compare_reports(X, Y, rescored={"q00": 1})
+    -> InputError: rescored must be a run with a metric of baseline (query_correctness), got ['s...
+compare_reports(MINE, MINE, rulers=({"a": {}}, {}))
+    -> TypeError: rulers[0]['a'] must be text, a number, or None, got {}
 compare_reports(X, Y, rescored=OTHERS)
     -> InputError: rescored['q00'] must be the answers of baseline, got 'others'
 rescore(X, []) -> InputError: cases must be a non-empty sequence of SqlCase, got ()

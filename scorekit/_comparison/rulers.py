@@ -11,7 +11,7 @@ import numpy as np
 
 from scorekit._comparison.pairs import Runs
 from scorekit._core.arrays import Floats
-from scorekit._core.checks import check_choice, check_text, is_ordered
+from scorekit._core.checks import check_choice, check_text, is_missing, is_ordered
 from scorekit._core.mappings import FrozenMapping, is_mapping
 from scorekit._sheet.values import counted
 from scorekit._stats.sides import Side, read_sides
@@ -145,6 +145,8 @@ class _Found:
         self.unmeasured: list[SuiteKey] = []
         self.counts: list[tuple[int, int, int]] = []
         """Of each suite the cases, those measured otherwise, and those that are left."""
+        self._shared: dict[str, bool] = {}
+        """By metric, whether what concerns all cases is the same in both runs."""
         self.judged_twice: set[str] = set()
         self.changed_mind: set[str] = set()
         self.same_undecided: set[str] = set()
@@ -162,6 +164,8 @@ class _Found:
 
     def _differing(self, metric: str, case_id: str) -> list[tuple[str, str, str]]:
         """Return what a case was measured with otherwise: its name, and both values."""
+        if self._is_alike(metric, case_id):
+            return []
         old, new = self._old.of(metric, case_id), self._new.of(metric, case_id)
         found: list[tuple[str, str, str]] = []
         for name in dict.fromkeys((*old, *new)):
@@ -174,6 +178,18 @@ class _Found:
             else:
                 found.append((name, "", "") if own else (name, first, second))
         return found
+
+    def _is_alike(self, metric: str, case_id: str) -> bool:
+        """Say whether all is the same at a case, without looking at each thing."""
+        if metric not in self._shared:  # by a case that neither run has
+            self._shared[metric] = self._old.of(metric, "") == self._new.of(metric, "")
+        return self._shared[metric] and all(
+            old.get(case_id) == new.get(case_id)
+            for old, new in (
+                (self._old.cases, self._new.cases),
+                (self._old.judges, self._new.judges),
+            )
+        )
 
     def _is_known(self, name: str, old: Mapping[str, str], new: Mapping[str, str]) -> bool:
         """Say whether both runs say it, or one says that it was not there."""
@@ -188,39 +204,52 @@ class _Found:
     def _compare(self, suite: SuiteKey) -> None:
         """Part the cases of a suite by how they were measured."""
         first, second = (_Attempts(one, suite) for one in (self._runs.before, self._runs.after))
-        rows: list[_Row] = []
-        rest: list[str] = []
-        n_otherwise = 0
         case_ids = [case_id for case_id in first.case_ids if case_id in second]
+        agains: dict[str, list[Attempt] | None] = {}
+        ties: dict[str, tuple[list[Attempt], list[Attempt]]] = {}
         for case_id in case_ids:
+            differing = self._differing(suite[0], case_id)
+            if not differing and not self._is_answered(case_id):
+                continue
             was, now = first.of(case_id), second.of(case_id)
             same = self._same_answers(case_id, len(was), len(now))
-            differing = self._differing(suite[0], case_id)
             if differing:
-                n_otherwise += 1
-                again = self._again(suite, case_id, was, now, same)
-                if again is None:
-                    rest.append(case_id)
-                else:
+                again = agains[case_id] = self._again(suite, case_id, was, now, same)
+                if again is not None:
                     self._before.put(suite, case_id, again)
-            else:
-                was, now = self._tied(suite, case_id, was, now, same)
-                again = was
+            elif same:
+                ties[case_id] = self._tied(suite, case_id, was, now, same)
             for one in differing:
                 by_metric = self.differences.setdefault(one, {})
                 by_metric.setdefault(suite[0], set()).add(case_id)
-            rows += _row(was, again, now, is_anchor=bool(differing))
+        self._part(suite, case_ids, agains)
+        n_again = sum(again is not None for again in agains.values())
+        rows: list[_Row] = []
+        for case_id in case_ids if n_again >= FEWEST_ANCHORS else ():
+            was, now = ties.get(case_id) or (first.of(case_id), second.of(case_id))
+            rows += _row(was, agains.get(case_id, was), now, is_anchor=case_id in agains)
+        n_rest = len(agains) - n_again
+        if sum(row.is_anchor for row in rows) >= FEWEST_ANCHORS:
+            self.parts[suite] = Parts.of(rows)
+        elif len(case_ids) - n_rest < KEPT_SHARE * len(case_ids):
+            self.too_few.append(suite)
+
+    def _part(
+        self, suite: SuiteKey, case_ids: Sequence[str], agains: Mapping[str, object]
+    ) -> None:
+        """Leave out the cases that were measured otherwise, and not anew."""
+        rest = [case_id for case_id, again in agains.items() if again is None]
         n_left = len(case_ids) - len(rest)
-        self.counts.append((len(case_ids), n_otherwise, n_left))
+        self.counts.append((len(case_ids), len(agains), n_left))
         for case_id in rest:
             for side in (self._before, self._after):
                 side.drop(suite, case_id, as_unknown=not n_left)
-        if sum(row.is_anchor for row in rows) >= FEWEST_ANCHORS:
-            self.parts[suite] = Parts.of(rows)
-        elif n_left < KEPT_SHARE * len(case_ids):
-            self.too_few.append(suite)
         if not n_left:
             self.unmeasured.append(suite)
+
+    def _is_answered(self, case_id: str) -> bool:
+        """Say whether both runs hold the answers at a case."""
+        return case_id in self._runs.before.answers and case_id in self._runs.after.answers
 
     def _same_answers(self, case_id: str, *n_attempts: int) -> list[tuple[int, int]]:
         """Return the places of the answers that both runs gave, where all have the metric."""
@@ -448,9 +477,9 @@ def _named(name: str, whose: str, given: object, own: object) -> Ruler:
         return given
     if not is_mapping(given):
         refuse(name, "a mapping from names to text, or a Ruler", given, TypeError)
-    texts = {check_text(f"a name of {name}", n): str(v) for n, v in given.items()}
+    texts, missing = _texts(name, given)
     if not isinstance(own, Ruler):
-        return Ruler(settings=FrozenMapping({EVERY: FrozenMapping(texts)}))
+        return Ruler(settings=FrozenMapping({EVERY: FrozenMapping(texts)}), unknown=missing)
     if said := [one for one in texts if EVERY not in own.settings or one not in own.unknown]:
         refuse(name, f"a mapping of what {whose} does not say itself", said)
     every = FrozenMapping({**own.settings.get(EVERY, NONE), **texts})
@@ -461,6 +490,21 @@ def _named(name: str, whose: str, given: object, own: object) -> Ruler:
     )
 
 
+def _texts(name: str, given: Mapping[Any, object]) -> tuple[dict[str, str], tuple[str, ...]]:
+    """Return what a caller names, and the names of which nothing is known."""
+    texts: dict[str, str] = {}
+    missing: list[str] = []
+    for key, value in given.items():
+        known = check_text(f"a name of {name}", key)
+        if is_missing(value):
+            missing.append(known)
+        elif isinstance(value, str | int | float):
+            texts[known] = str(value)
+        else:
+            refuse(f"{name}[{shown(known)}]", "text, a number, or None", value, TypeError)
+    return texts, tuple(missing)
+
+
 def _anchored(runs: Runs, rescored: object) -> Side:
     """Return the old answers as they were measured anew; refuse what is none of these."""
     if max(runs.n_repeats) > 1:
@@ -469,6 +513,9 @@ def _anchored(runs: Runs, rescored: object) -> Side:
     if others:
         refuse("rescored", "one report, or one mapping", rescored)
     side = side.keyed(by_case=runs.by_case)
+    if not side.keys.keys() & runs.before.keys:
+        named = ", ".join(metric for metric, _ in runs.before.keys)
+        refuse("rescored", f"a run with a metric of baseline ({named})", [m for m, _ in side.keys])
     strangers = [one for one in side.case_ids if one not in {*runs.before.case_ids}]
     if strangers:
         refuse("rescored", "a run of cases of baseline", strangers[:MOST_NAMED])

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import ItemsView, Iterator, Mapping
 from itertools import islice
-from typing import Any, Generic, TypeGuard, TypeVar, cast
+from typing import Any, Generic, TypeGuard, TypeVar, cast, overload
 
 from scorekit.errors import shortened, shown
 
 K = TypeVar("K")
 V = TypeVar("V")
+D = TypeVar("D")
 
 MAX_KEYS = 20
 """Keys that a message names."""
@@ -39,6 +40,26 @@ class FrozenMapping(Mapping[K, V], Generic[K, V]):
     def __len__(self) -> int:
         """Return the number of keys."""
         return len(self._items)
+
+    # what Mapping has by way of __getitem__, a message for each missing key included
+
+    def __contains__(self, key: object) -> bool:
+        """Tell whether there is a value under *key*."""
+        return key in self._items
+
+    def items(self) -> ItemsView[K, V]:
+        """Return keys and values in order."""
+        return self._items.items()
+
+    @overload
+    def get(self, key: K, /) -> V | None: ...
+
+    @overload
+    def get(self, key: K, /, default: V | D) -> V | D: ...
+
+    def get(self, key: K, /, default: Any = None) -> Any:
+        """Return the value under *key*, or *default*."""
+        return self._items.get(key, default)
 
     def __hash__(self) -> int:
         """Hash the items, whatever their order, as equality does."""
