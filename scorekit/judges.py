@@ -314,7 +314,8 @@ class _FunctionJudge:
         renew_in_forks(self, _FunctionJudge._begin)
 
     def _begin(self) -> None:
-        self._asking = Asking(self._limits, say_waits)
+        passes = passing_of(TimeoutError(), self._transient) is not None
+        self._asking = Asking(self._limits, say_waits, time_outs_pass=passes)
 
     def __repr__(self) -> str:
         return f"judge_from_function({shown(self._function)}, identity={self.identity!r})"
@@ -450,8 +451,8 @@ def judge_from_function(
         max_tokens: Bound on the tokens of an answer (count, ``>= 1``), for a `ModelPrice`.
         max_cost_usd: Budget of money; a call that could exceed it is not made.
         transient: Which exceptions pass, as a type, types or a predicate; None for time-outs,
-            connection errors and the HTTP statuses 408, 409, 429 and 5xx. 429 and 529 are always
-            taken for load.
+            connection errors and the HTTP statuses 408, 409, 429 and 5xx; ``()`` for none. 429 and
+            529 are always taken for load.
 
     Returns:
         A `Judge`.

@@ -124,7 +124,7 @@ def test_an_option_is_given_by_keyword_or_in_the_record(name: str, option: str) 
         call(name, CALLS[name] | {"options": record, option: value})
     with pytest.raises((TypeError, InputError), match=rf"^{option}\b"):
         call(name, CALLS[name] | {option: ["odd"]})
-    unknown = rf"^{name}\(\) got an unexpected keyword argument 'order_of_rows' \(here .*rule, row_o"
+    unknown = rf"^{name}\(\) got an unexpected keyword argument 'order_of_rows' \(here .*rule, row"
     with pytest.raises(TypeError, match=unknown):
         call(name, CALLS[name] | {"order_of_rows": value})
     with pytest.raises(TypeError, match=r"^options must be a SqlOptions, got \{\}$"):

@@ -65,7 +65,7 @@ class Plan(NamedTuple):
     @property
     def error(self) -> float:
         """The chance of a false alarm that there may be."""
-        return round(1.0 - self.confidence_level, DECIMALS)
+        return max(round(1.0 - self.confidence_level, DECIMALS), 10.0**-DECIMALS)
 
     def groups_of(self, case_ids: Sequence[str]) -> Groups | None:
         """Return the group of each case, numbered from 0; None where cases are independent."""

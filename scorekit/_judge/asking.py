@@ -114,12 +114,18 @@ class Asking:
     Args:
         limits: How fast, how long, how often and for how much.
         on_change: Hears when nothing is answered any more (why), and when it is again (None).
+        time_outs_pass: Whether a call that takes too long is made again.
     """
 
     def __init__(
-        self, limits: Limits, on_change: Callable[[Passing | None], object] = lambda _: None
+        self,
+        limits: Limits,
+        on_change: Callable[[Passing | None], object] = lambda _: None,
+        *,
+        time_outs_pass: bool = True,
     ) -> None:
         self.limits = limits
+        self.time_outs_pass = time_outs_pass
         self.breaker = Breaker(limits.max_concurrency)
         self.budget = Budget(limits.max_calls, limits.max_cost_usd)
         self.pace = Pace(
@@ -245,15 +251,15 @@ class Turn:
                 reply = await send(subject)
             cost, usage = reply.cost_usd, reply.usage
         except TimeoutError as error:
-            message = f"{TIMEOUT_MESSAGE}: no verdict within {self._seconds:g} s"
-            raise Passing(TimeoutError(message), error) from None
+            failure = TimeoutError(f"{TIMEOUT_MESSAGE}: no verdict within {self._seconds:g} s")
+            raise Passing(failure, error) if asking.time_outs_pass else failure from None
         except Passing as passing:
             cost, was_taken = passing.cost_usd, passing.was_taken
             if passing.is_passing or not isinstance(passing, Refusal):
                 raise
-            failure = passing.failure
-            asking.breaker.note_refusal(failure, passing.status, self._pair, is_own=passing.is_own)
-            raise failure from passing.cause
+            refused = passing.failure
+            asking.breaker.note_refusal(refused, passing.status, self._pair, is_own=passing.is_own)
+            raise refused from passing.cause
         except Exception as error:
             if isinstance(error, JudgeError):
                 unread, cost, usage = error, error.cost_usd, error.usage

@@ -134,7 +134,7 @@ def test_a_pair_with_what_is_not_known_is_open(
         assert (result.verdict, result.proof) == ("unknown", ())
         assert reason in result.reason
     again = sql_equivalence(sql, sql.replace("SELECT", "select\n"), schema=SCHEMA, dialect=dialect)
-    may_run = reason.startswith(VERSIONS[dialect].partition(" ")[0])
+    may_run = reason.startswith((VERSIONS[dialect].partition(" ")[0], "what ")) or "user" in reason
     may_run = may_run or (dialect == "duckdb" and not reason.endswith(("none", "no text")))
     assert again.verdict == ("proved" if may_run else "unknown")
 
