@@ -331,7 +331,8 @@ def test_what_is_not_known_of_a_mapping_is_not_compared() -> None:
 @pytest.mark.parametrize("changed_part", ["generated", "expected"])
 def test_digests_that_collide_by_hand_hide_nothing(changed_part: str) -> None:
     """The text itself counts, whatever digest somebody wrote beside it."""
-    before, honest = run(), run(**{changed_part: FROM})
+    given: dict[str, Any] = {changed_part: FROM}
+    before, honest = run(), run(**given)
     data = json.loads(honest.to_json())
     for one, old in zip(data["cases"], json.loads(before.to_json())["cases"], strict=True):
         one["input_digests"] = old["input_digests"]
@@ -371,7 +372,10 @@ def test_other_attempts_are_no_same_answers() -> None:
 
 def test_a_reference_that_is_gone_or_new_is_named() -> None:
     """A run without references has nothing of that metric, and the gate says so."""
-    given = {"metrics": ["query_correctness", "table_accuracy"], "expected_tables": ["r"]}
+    given: dict[str, Any] = {
+        "metrics": ["query_correctness", "table_accuracy"],
+        "expected_tables": ["r"],
+    }
     having, lacking = run(**given), run(expected=None, **given)
     assert changed(compare_reports(lacking, lacking)) == []
     assert changed(compare_reports(lacking, having)) == ["12 references changed"]
