@@ -229,10 +229,11 @@ def _is_sure(script: Script, text: str, dialect: str | None) -> bool:
             return False
         if not all(isinstance(cte.this, exp.Query) for cte in tree.find_all(exp.CTE)):
             return False
-        if not script.dialect:  # T-SQL writes an alias so
-            for select in tree.find_all(exp.Select):
-                if any(isinstance(output, exp.EQ) for output in select.expressions):
-                    return False
+        for select in tree.find_all(exp.Select):
+            if select.args.get("joins") and select.args.get("from_") is None:
+                return False  # PostgreSQL lets an output be called JOIN
+            if not script.dialect and any(isinstance(one, exp.EQ) for one in select.expressions):
+                return False  # T-SQL writes an alias so
     return True
 
 
@@ -385,8 +386,9 @@ class _Reader:
             if isinstance(named, exp.Alias):
                 scope.aliases.add(named.alias.lower())
             elif isinstance(named, exp.Func) and self.dialect in _NAMES_BY_CALL:
-                name = named.name if isinstance(named, exp.Anonymous) else named.sql_name()
-                scope.aliases.add(name.lower())
+                own = isinstance(named, exp.Anonymous)
+                names = [named.name] if own else named.sql_names()  # as SUBSTR and SUBSTRING
+                scope.aliases.update(name.lower() for name in names)
         self.sources(tree, scope, ctes)
         found = [self.output(node, scope, ctes) for node in tree.expressions]
         known = [names for names in found if names is not None]
