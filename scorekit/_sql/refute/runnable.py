@@ -197,11 +197,12 @@ def _guard(nodes: list[exp.Expr], read: Names, *, sqlite: bool) -> None:
         block = read.selects.get(id(node))
         if isinstance(node, exp.Select) and block is not None:
             _guard_groups(node, block, read, sqlite=sqlite)
+    telling: dict[int, list[exp.Expr]] = {}  # of each SELECT, for all of its windows
     for node in nodes:
         if isinstance(node, exp.Subquery) and _is_value(node):
             _guard_value(node, sqlite=sqlite)
         elif isinstance(node, exp.Window) and not node.meta.get(NUMBERED):
-            _break_ties_in(node, read)
+            _break_ties_in(node, read, telling)
     for i, node in enumerate(nodes):
         if isinstance(node, exp.Query) and _is_cut(node) and not _is_outermost(node):
             _break_ties_at(node, read, i)
@@ -534,7 +535,7 @@ _PLACED = (
 )  # fmt: skip
 
 
-def _break_ties_in(window: exp.Window, read: Names) -> None:
+def _break_ties_in(window: exp.Window, read: Names, telling: dict[int, list[exp.Expr]]) -> None:
     """Let ties in the order of a window be broken, where they decide what a function shows."""
     spec = window.args.get("spec")
     framed = spec is not None and (
@@ -548,7 +549,10 @@ def _break_ties_in(window: exp.Window, read: Names) -> None:
     alike = [part.copy() for part in window.args.get("partition_by") or ()]
     over = [*alike, order, *([spec] if spec is not None else ())]
     place = f"{crc32(' '.join(part.sql() for part in over).encode()):08x}"
-    tie = _tie(0, place, [*alike, *_sorted_by(order, ())], _telling(select, read))
+    if id(select) not in telling:
+        telling[id(select)] = _telling(select, read)
+    apart = [part.copy() for part in telling[id(select)]]
+    tie = _tie(0, place, [*alike, *_sorted_by(order, ())], apart)
     order.append("expressions", exp.Ordered(this=tie))
     window.set("order", order)
 

@@ -132,7 +132,7 @@ def refute(
         quality = _quality(trials, found)
         still = shrunk(lambda rows: _quality(trials, rows) >= quality, found, known.links)
         spelled = spellings(trees, question.schema)
-        return _difference(trials, still, known, spelled, dialect or "sqlite")
+        return _difference(trials, still, known, spelled, dialect or "")
 
 
 def _moments(nodes: Sequence[Sequence[exp.Expr]]) -> tuple[tuple[str, ...], tuple[str, ...]]:

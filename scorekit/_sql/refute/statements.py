@@ -60,7 +60,11 @@ def made(
     dialect: str,
     singly: Container[str] = (),
 ) -> tuple[str, ...]:
-    """Return statements that make tables of some columns and fill them, *singly* row by row."""
+    """
+    Return statements that make tables of some columns and fill them, *singly* row by row.
+
+    Without a dialect their words are those of all four databases.
+    """
     found: list[str] = []
     for table, (columns, rows) in tables.items():
         own = _written(table, spelled, dialect)
@@ -87,9 +91,9 @@ def _written(name: str, spelled: Mapping[str, exp.Identifier], dialect: str) -> 
 
 
 def _type(column: Column, dialect: str) -> str:
-    """Return the type of a column; what is not known of it is text outside of SQLite."""
+    """Return the type of a column; what is not known of it is text in a dialect, but SQLite's."""
     limits, kind = column.limits, column.kind
-    if dialect == "sqlite":
+    if dialect == "sqlite" or (not dialect and kind == "unknown"):
         return AFFINITY[kind]
     name = _TYPES.get(kind, "TEXT")
     if kind == "number":
@@ -98,6 +102,8 @@ def _type(column: Column, dialect: str) -> str:
         name = "BIGINT"
     elif kind == "real" and limits.single:
         name = "FLOAT"
+    elif kind == "real" and not dialect:
+        return "DOUBLE PRECISION"
     elif kind == "time" and limits.form:
         name = "TIME"
     elif kind == "time" and limits.timed:
@@ -112,9 +118,10 @@ def _literal(cell: Cell, column: Column, dialect: str) -> str:
         return "NULL"
     if column.kind == "boolean" and dialect != "sqlite":
         return exp.Boolean(this=bool(cell)).sql(dialect)
-    if isinstance(cell, int | float) and (dialect == "sqlite" or column.kind in _TYPES):
+    loose = dialect in ("", "sqlite")
+    if isinstance(cell, int | float) and (loose or column.kind in _TYPES):
         return repr(cell)
     text = str(cell)
     if column.kind == "time" and not (column.limits.timed or column.limits.form):
-        text = text[:_DAY] if dialect != "sqlite" else text
+        text = text if loose else text[:_DAY]
     return exp.Literal.string(text).sql(dialect)

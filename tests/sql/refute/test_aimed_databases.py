@@ -22,8 +22,8 @@ from scorekit import Counterexample, sql_equivalence
 from scorekit._core.rows import ResultRow, Rows
 from scorekit._sql.databases.kinds import fitted, typed_column
 from scorekit._sql.meaning.catalog import catalog_of
-from scorekit._sql.meaning.read import read_names
-from scorekit._sql.refute import allowed
+from scorekit._sql.meaning.read import Names, read_names
+from scorekit._sql.refute import allowed, runnable
 from scorekit._sql.refute.aims import Aim, aim
 from scorekit._sql.refute.allowed import Allowed, kept
 from scorekit._sql.refute.databases import Maker
@@ -309,6 +309,25 @@ def test_what_a_limit_may_keep(rows: list[tuple[int, int]], first: int, n: int) 
                     assert found.holds(own, same_exactly, exact=True) == (tuple(own) in results)
 
 
+def test_what_tells_rows_apart_is_looked_for_once_a_select(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Not for each of its windows, whose orders grow by it."""
+    asked: list[exp.Select] = []
+    real = runnable._telling
+
+    def counted(select: exp.Select, read: Names) -> list[exp.Expr]:
+        asked.append(select)
+        return real(select, read)
+
+    monkeypatch.setattr(runnable, "_telling", counted)
+    sums = ", ".join(f"SUM(a) OVER (ORDER BY b ROWS {i} PRECEDING)" for i in range(4))
+    first = f"SELECT {sums} FROM t"
+    found = sql_equivalence(first, f"{first} WHERE a > 1", schema={"t": {"a": "int", "b": "int"}})
+    assert found.verdict == "refuted"
+    assert 0 < len(asked) == len({id(select) for select in asked})
+
+
 def test_too_many_results_decide_nothing_where_more_than_equality_counts() -> None:
     """Of 40 tied rows 10 may be kept: only equal rows are looked for among all choices."""
     tied = tuple((i,) for i in range(40))
@@ -408,3 +427,28 @@ def test_a_counterexample_loads_into_the_schema_it_is_about(first: str, second: 
     assert shown[0] != shown[1]
     assert "born" not in example.tables[0].columns
     assert "CREATE" in example.to_sql()
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("SELECT id FROM x WHERE price > 0.3", "SELECT id FROM x WHERE price >= 0.3"),
+        (
+            "SELECT id FROM x WHERE day > '2020-01-01'",
+            "SELECT id FROM x WHERE day >= '2020-01-01'",
+        ),
+        ("SELECT id FROM x WHERE name = 'a'", "SELECT id FROM x WHERE name <> 'b'"),
+        ("SELECT id FROM x WHERE rate < 0.5", "SELECT id FROM x WHERE rate <= 0.5"),
+    ],
+)
+def test_without_a_dialect_tables_have_types_of_all_databases(first: str, second: str) -> None:
+    """A NUMERIC of SQLite keeps days and fractions; that of others does not."""
+    schema = """CREATE TABLE x (id INT PRIMARY KEY, price DECIMAL(6, 2) NOT NULL, day DATE NOT NULL,
+        name VARCHAR(9) NOT NULL, rate DOUBLE PRECISION NOT NULL)"""
+    example = present(sql_equivalence(first, second, schema=schema).counterexample)
+    for module in (sqlite3, pytest.importorskip("duckdb")):
+        with closing(module.connect(":memory:")) as connection:
+            for statement in example.statements:
+                connection.execute(statement)
+            shown = [sorted(connection.execute(query).fetchall()) for query in (first, second)]
+        assert shown[0] != shown[1], module
