@@ -87,6 +87,9 @@ WORDS: Final = {
 """What single cases are measured with, where it is called otherwise than its field."""
 
 
+ALSO: Final = "\n"
+"""Between several values of one name; no value has it, as each is a line."""
+
 MOST_NAMED: Final = 3
 """Differences that a line names."""
 
@@ -168,7 +171,8 @@ class Ruler(Record):
         judge = self.settings.get(EVERY, NONE).get(JUDGE)
         judges = dict.fromkeys(self.judges.values() if judge is None else [judge])
         if judges:
-            parts.append(f"judged by {', '.join(judges)}")
+            names = dict.fromkeys(ALSO.join(judges).split(ALSO))
+            parts.append(f"judged by {', '.join(names)}")
         elif JUDGE not in self.unknown:
             parts.append("no judge")
         if self.unknown:
@@ -197,7 +201,7 @@ def joined(several: Iterable[Mapping[str, str]]) -> FrozenMapping[str, str]:
     for one in (first, *others):
         for name, value in one.items():
             found.setdefault(name, {})[value] = None
-    return FrozenMapping({name: " and ".join(values) for name, values in found.items()})
+    return FrozenMapping({name: ALSO.join(values) for name, values in found.items()})
 
 
 @attrs.frozen(kw_only=True, repr=False)

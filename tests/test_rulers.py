@@ -310,6 +310,15 @@ def test_a_report_of_before_says_what_is_not_known() -> None:
     assert unknown.unknown == ("versions", "weights")
 
 
+METRIC = ["query_correctness"]
+
+
+def mixed_first() -> SqlReport:
+    """Score the first of several attempts at one case."""
+    cases = [asked(0, f"SELECT f(x, {i}) FROM u") for i in range(6)]
+    return score_sql_cases(cases, judge=judge("x"), metrics=METRIC)
+
+
 def test_two_judges_in_one_run_are_named() -> None:
     """As where a report was resumed with another judge."""
     first = judged(judge("x"), n=6)
@@ -317,6 +326,14 @@ def test_two_judges_in_one_run_are_named() -> None:
     both = score_sql_cases(cases, judge=judge("y"), resume=first, metrics=["query_correctness"])
     assert set(both.ruler.judges.values()) == {"x", "y"}
     assert "current has several judges: x, y" in str(compare_reports(both, both))
+    one = judged(judge("x and y"), n=6)
+    assert "several judges" not in str(compare_reports(one, one))
+    attempts = [asked(0, f"SELECT f(x, {i}) FROM u") for i in range(12)]
+    mixed = score_sql_cases(attempts, judge=judge("y"), resume=mixed_first(), metrics=METRIC)
+    assert str(mixed.ruler).startswith("13 settings, 1 case with references of their own, ")
+    assert "judged by x, y" in str(mixed.ruler)
+    result = compare_reports(mixed_first(), mixed)
+    assert changed(result) == ["another judge: x -> x and y for the only case"]
 
 
 def test_what_is_not_known_of_a_mapping_is_not_compared() -> None:

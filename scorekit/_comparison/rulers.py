@@ -20,6 +20,7 @@ from scorekit.errors import InputError, refuse, shown
 from scorekit.intervals import interval_around
 from scorekit.records import Ends, SuiteKey
 from scorekit.rulers import (
+    ALSO,
     ASKED_ONLY,
     EVERY,
     HARNESS,
@@ -322,7 +323,8 @@ class _Found:
         said: dict[str, int] = {}
         for (name, first, second), concerned in self.differences.items():
             n = max(map(len, concerned.values()))
-            of = f"all {n_cases} cases" if n >= n_cases else f"{n} of {n_cases} cases"
+            every = "the only case" if n_cases == 1 else f"all {n_cases} cases"
+            of = every if n >= n_cases else f"{n} of {n_cases} cases"
             text = f"{name.replace('_', ' ')}: {first} -> {second}"
             if not (first or second):
                 text = f"{name.replace('_', ' ')} changed at {of}"
@@ -332,11 +334,11 @@ class _Found:
                 text = f"another judge: {first} -> {second} for {of}"
             elif len(concerned) < len(metrics):
                 text += f" in {' and '.join(concerned)}"
-            said[text] = n
+            said[text.replace(ALSO, " and ")] = n
         several = {
             name: tuple(judges)
             for name, one in zip(SIDES, (self._old, self._new), strict=True)
-            if len(judges := dict.fromkeys(" and ".join(one.judges.values()).split(" and "))) > 1
+            if len(judges := dict.fromkeys(ALSO.join(one.judges.values()).split(ALSO))) > 1
         }
         return RulerChange(
             differences=FrozenMapping(said),
