@@ -784,7 +784,7 @@ class _Binned(NamedTuple):
         """Return how many times the variance of sums *groups* make of what is left of the gaps."""
         rest = rest - self.gaps[self.codes]  # the bias is no chance
         together = np.bincount(groups * self.sizes.size + self.codes, rest)
-        return max(1.0, float(together @ together / max(rest @ rest, np.finfo(float).tiny)))
+        return max(1.0, float(together @ together / (float(rest @ rest) or 1.0)))
 
     def debiased_square(self, y: Floats, groups: Integers | None) -> float | None:
         """Return the mean product of two gaps of a bin, of attempts in different groups."""
