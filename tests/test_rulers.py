@@ -343,6 +343,9 @@ def test_what_is_not_known_of_a_mapping_is_not_compared() -> None:
     ruler = compare_reports(before, now, rulers=rulers).ruler
     assert ruler is not None
     assert (ruler.unknown, dict(ruler.differences)) == (("judge",), {})
+    for name in (*CONCERNS, "version of metrics", "weights"):  # whatever they mean elsewhere
+        other = compare_reports(before, now, rulers=({name: "1"}, {name: "2"}))
+        assert changed(other) == [f"{name.replace('_', ' ')}: 1 -> 2"]
 
 
 @pytest.mark.parametrize("changed_part", ["generated", "expected"])

@@ -146,6 +146,7 @@ class _Found:
         self.unmeasured: list[SuiteKey] = []
         self.counts: list[tuple[int, int, int]] = []
         """Of each suite the cases, those measured otherwise, and those that are left."""
+        self._every = {name for one in (old, new) for name in one.settings.get(EVERY, NONE)}
         self._shared: dict[str, bool] = {}
         """By metric, whether what concerns all cases is the same in both runs."""
         self.judged_twice: set[str] = set()
@@ -174,7 +175,7 @@ class _Found:
             if first == second or not self._is_known(name, old, new):
                 continue
             own = any(name in one.cases.get(case_id, NONE) for one in (self._old, self._new))
-            if name == ORDER:
+            if name == ORDER and name not in self._every:
                 found += [(name, first, second)] if own else []
             else:
                 found.append((name, "", "") if own else (name, first, second))
@@ -196,10 +197,10 @@ class _Found:
         """Say whether both runs say it, or one says that it was not there."""
         if name in self._unknown:
             return False
+        if name in self._every:  # a name of the caller's own, or of a harness
+            return True
         if name.startswith(VERSION):
             return "versions" not in self._unknown and name in old and name in new
-        if name == JUDGE and not (self._old.judges or self._new.judges):
-            return True  # a name of the caller's own
         return name not in {JUDGE, ASKED_ONLY} or (JUDGE in old and JUDGE in new)
 
     def _compare(self, suite: SuiteKey) -> None:
