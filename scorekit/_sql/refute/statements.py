@@ -97,7 +97,8 @@ def _type(column: Column, dialect: str) -> str:
         return AFFINITY[kind]
     name = _TYPES.get(kind, "TEXT")
     if kind == "number":
-        name = f"DECIMAL(18, {_SCALE if limits.scale is None else limits.scale})"
+        scale = _SCALE if limits.scale is None else limits.scale
+        name = f"DECIMAL({min(max(18, scale + 12), 38)}, {scale})"
     elif kind == "integer" and limits.wide:
         name = "BIGINT"
     elif kind == "real" and limits.single:

@@ -439,12 +439,13 @@ def test_a_counterexample_loads_into_the_schema_it_is_about(first: str, second: 
         ),
         ("SELECT id FROM x WHERE name = 'a'", "SELECT id FROM x WHERE name <> 'b'"),
         ("SELECT id FROM x WHERE rate < 0.5", "SELECT id FROM x WHERE rate <= 0.5"),
+        ("SELECT id FROM x WHERE share > 1.5", "SELECT id FROM x WHERE share >= 1.5"),
     ],
 )
 def test_without_a_dialect_tables_have_types_of_all_databases(first: str, second: str) -> None:
     """A NUMERIC of SQLite keeps days and fractions; that of others does not."""
     schema = """CREATE TABLE x (id INT PRIMARY KEY, price DECIMAL(6, 2) NOT NULL, day DATE NOT NULL,
-        name VARCHAR(9) NOT NULL, rate DOUBLE PRECISION NOT NULL)"""
+        name VARCHAR(9) NOT NULL, rate DOUBLE PRECISION NOT NULL, share DECIMAL(38, 30) NOT NULL)"""
     example = present(sql_equivalence(first, second, schema=schema).counterexample)
     for module in (sqlite3, pytest.importorskip("duckdb")):
         with closing(module.connect(":memory:")) as connection:
