@@ -7,10 +7,14 @@ from typing import Final
 
 from sqlglot import exp
 
+from scorekit._sql.refute.expressions import UnfaithfulError
+
 NUMBERED: Final = "scorekit_numbered"
 """Marks row numbers of equal rows, which any order may put first."""
 
 _SIDE, _SIDES, _ROWS = "scorekit_side", "scorekit_sides", "scorekit_rows"
+_MOST_FULL: Final = 3
+"""FULL joins of a SELECT: each makes its text five times as long."""
 _OTHER_ARMS: Final = ("order", "limit", "offset", "with_")
 
 
@@ -47,7 +51,12 @@ def _without_counts(tree: exp.Expr) -> exp.Expr:
 
 
 def _turn(select: exp.Select) -> None:
-    """Write RIGHT and FULL joins as LEFT joins."""
+    """
+    Write RIGHT and FULL joins as LEFT joins.
+
+    Raises:
+        UnfaithfulError: If there are more FULL joins than can be written so.
+    """
     joins: list[exp.Join] = select.args.get("joins") or []
     first = select.args.get("from_")
     turned = [join for join in joins if join.side in ("RIGHT", "FULL")]
@@ -55,6 +64,8 @@ def _turn(select: exp.Select) -> None:
         return
     if any(join.args.get("method") or not join.args.get("on") for join in turned):
         return
+    if sum(join.side == "FULL" for join in turned) > _MOST_FULL:
+        raise UnfaithfulError(f"more than {_MOST_FULL} FULL joins are too many to try out")
     tables = [first.this, *(other.this for other in joins)]
     if any(isinstance(item, exp.Star) for item in select.expressions):
         if not all(table.alias_or_name for table in tables):

@@ -309,6 +309,16 @@ def test_what_a_limit_may_keep(rows: list[tuple[int, int]], first: int, n: int) 
                     assert found.holds(own, same_exactly, exact=True) == (tuple(own) in results)
 
 
+def test_many_full_joins_are_too_many() -> None:
+    """Each is written in five times as many words."""
+    joins = [f"FULL JOIN t AS q{i} ON q{i}.id = t.id" for i in range(30)]
+    for n in (2, 30):
+        first = f"SELECT COUNT(*) FROM t {' '.join(joins[:n])}"
+        found = sql_equivalence(first, f"{first} WHERE t.a > 1", dialect="sqlite")
+        assert (found.verdict == "refuted") is (n == 2)
+        assert n == 2 or "more than 3 FULL joins" in found.reason
+
+
 def test_what_tells_rows_apart_is_looked_for_once_a_select(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
