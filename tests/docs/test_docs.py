@@ -12,13 +12,14 @@ from typing import Any
 import pages
 import pictures
 import pytest
+import rooms
 
 import scorekit
 
 DOCS = Path(__file__).parents[2] / "docs"
 PAGES = {path.stem: path.read_text(encoding="utf-8") for path in DOCS.glob("*.md")}
 REFERENCE = {"accuracy_intervals", "accuracy_models", "accuracy_verdicts", "api", "benchmarks"}
-REFERENCE |= {"changelog", "cite", "glossary", "index"}
+REFERENCE |= {"architecture", "changelog", "cite", "glossary", "index"}
 NO_METRIC = REFERENCE | {"accuracy", "integrations", "migration", "quickstart", "sure", "tour"}
 FUNCTIONS = {name for name in scorekit.__all__ if inspect.isfunction(getattr(scorekit, name))}
 
@@ -144,3 +145,12 @@ def test_words_that_must_not_come_back(words: str) -> None:
         if re.search(BANNED[words], line)
     ]
     assert found == []
+
+
+def test_the_map_shows_the_house() -> None:
+    """Or `python docs/rooms.py` has to be run, and the page read again."""
+    assert rooms.PICTURE.read_text(encoding="utf-8") == rooms.drawn()
+    named = set(re.findall(r"`([\w/.]+(?:\.\w+|/))`", PAGES["architecture"])) - {"scorekit/*.py"}
+    places = (DOCS.parent, DOCS.parent / "scorekit", DOCS.parent / "scorekit" / "_sql")
+    there = {name for name in named if any((place / name).exists() for place in places)}
+    assert named - there <= {"tool.importlinter", "scorekit.readers", "__init__.py"}
