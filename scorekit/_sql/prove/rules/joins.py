@@ -386,7 +386,7 @@ def joins_for_exists(select: Select, view: View) -> Node | None:
     often it is there does not matter where repeated rows do not, or where keys are counted.
     """
     rows = view.rows_of(select)
-    for condition, rest in each_condition(select):
+    for condition, rest in each_condition(select, Exists):
         inner = condition.query if isinstance(condition, Exists) else None
         if not isinstance(inner, Select) or not inner.plain:
             continue

@@ -107,9 +107,13 @@ def own_derived(select: Select) -> Iterator[Derived]:
             yield table
 
 
-def each_condition(select: Select) -> Iterator[tuple[Scalar, Select]]:
-    """Yield the conditions of WHERE, each with the SELECT without it."""
+def each_condition(
+    select: Select, kind: type[Scalar] | None = None
+) -> Iterator[tuple[Scalar, Select]]:
+    """Yield the conditions of WHERE, all or those of a kind, each with the SELECT without it."""
     for condition in conjuncts(select.where):
+        if kind is not None and not isinstance(condition, kind):
+            continue
         rest = conjunction(one for one in conjuncts(select.where) if one != condition)
         yield condition, attrs.evolve(select, where=rest)
 

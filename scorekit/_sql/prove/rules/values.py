@@ -530,7 +530,7 @@ def found_rows(select: Select, view: View) -> Node | None:
                 continue
             if witness_of(found, select.tables, conditions, view):
                 return replaced(select, {test: TRUE})
-    for condition, rest in each_condition(select):
+    for condition, rest in each_condition(select, Exists):
         query = condition.query if isinstance(condition, Exists) else None
         if not isinstance(query, Select) or not query.plain:
             continue
