@@ -867,7 +867,10 @@ def compare_reports(
     anytime: bool = False,
     random_order: bool = False,
     ruler: Literal["common", "refuse", "ignore"] = "common",
-    rulers: tuple[Mapping[str, str] | Ruler, Mapping[str, str] | Ruler] | None = None,
+    rulers: tuple[
+        Mapping[str, str | float | None] | Ruler, Mapping[str, str | float | None] | Ruler
+    ]
+    | None = None,
     rescored: Comparable | None = None,
 ) -> Comparison:
     """

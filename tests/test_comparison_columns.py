@@ -167,7 +167,7 @@ current="v1" -> InputError: current must be one of 'v2', got 'v1'
 case_id=[], version=[], score=[]
     -> InputError: case_id must be a non-empty sequence of strings or integers, got ()
 attempt=[0] -> InputError: attempt and case_id must be equally long, got 1 and 40
-by=SCORES -> InputError: by[20] must be 1, as in another row of case 'a', got 0
+by=SCORES -> InputError: by[20] must be 1.0, as in another row of case 'a', got 0
 """)
 def test_what_is_no_table_of_attempts(wrong: Refusal) -> None:
     """Each message names the column and what to do."""
