@@ -256,9 +256,9 @@ def is_it_right(evaluation: Evaluation) -> str:
     parts = [
         say("""
             Does a query answer the question?  It is right if it has the same text as an expected
-            query, or can be proved equivalent.  It is wrong if it is not SQL, or names a table or
-            column that does not exist.  If there are several expected queries, the best score
-            counts:
+            query, or can be proved equivalent.  It is wrong if it is not SQL or no query, or
+            names a table or column that does not exist.  If there are several expected queries,
+            the best score counts:
         """),
         table(["decided by", "queries", "mean score"], rows, "<>>"),
         say(f"""
@@ -439,6 +439,8 @@ def how(result: scorekit.QueryCorrectness) -> str:
         differs = result.equivalence is not None and result.equivalence.verdict == "refuted"
         return "differs" if differs else "nobody yet"
     if result.error is not None:
+        if result.error.kind == "changes_data":
+            return "no query"
         return "unknown name" if result.error.kind.startswith("unknown") else "not SQL"
     return "same text" if result.method == "identical" else str(result.method)
 

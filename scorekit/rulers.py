@@ -51,6 +51,9 @@ CONCERNS: Final[Mapping[str, frozenset[str]]] = {
 }
 """The metrics of SQL cases that each thing they are measured with can change."""
 
+OF_ANSWERS: Final = frozenset({"should_pass", "expected_safe"})
+"""What is true of one answer: another answer has another one, which is no other ruler."""
+
 ANSWERS: Final = frozenset(
     {"generated", "generated_rows", "errors"}
     | {"is_valid", "safety_valid", "syntax_valid", "schema_valid"}

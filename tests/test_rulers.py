@@ -10,6 +10,7 @@ from typing import Any
 import attrs
 import pytest
 from refusals import Refusal, refusals
+from sql_suites import FULL
 
 import scorekit
 from scorekit import (
@@ -489,3 +490,14 @@ def test_a_ruler_reads_well() -> None:
     assert str(ruler).startswith("13 settings, 12 cases with references of their own, no judge")
     assert Ruler.from_json(ruler.to_json()) == ruler
     assert ruler.of("query_correctness", "q00")["semantics"] == "bag"
+
+
+def test_what_is_true_of_an_answer_changes_with_it() -> None:
+    """Whether a query is safe is a label of that query: of another one it may be another."""
+    old = [attrs.evolve(FULL, case_id=f"q{i}") for i in range(12)]
+    labels: dict[str, Any] = {"should_pass": False, "expected_safe": False}
+    relabeled = [attrs.evolve(one, **labels) for one in old]
+    answered = [attrs.evolve(one, generated="SELECT id FROM users") for one in relabeled]
+    before = score_sql_cases(old)
+    assert changed(compare_reports(before, score_sql_cases(answered))) == []
+    assert len(changed(compare_reports(before, score_sql_cases(relabeled)))) == 2

@@ -27,6 +27,7 @@ from scorekit.rulers import (
     JUDGE,
     MOST_NAMED,
     NONE,
+    OF_ANSWERS,
     ORDER,
     WORDS,
     Ruler,
@@ -174,6 +175,8 @@ class _Found:
             first, second = old.get(name, NOTHING), new.get(name, NOTHING)
             if first == second or not self._is_known(name, old, new):
                 continue
+            if name in OF_ANSWERS and self._is_answered_anew(case_id):
+                continue
             own = any(name in one.cases.get(case_id, NONE) for one in (self._old, self._new))
             if name == ORDER and name not in self._every:
                 found += [(name, first, second)] if own else []
@@ -252,6 +255,11 @@ class _Found:
     def _is_answered(self, case_id: str) -> bool:
         """Say whether both runs hold the answers at a case."""
         return case_id in self._runs.before.answers and case_id in self._runs.after.answers
+
+    def _is_answered_anew(self, case_id: str) -> bool:
+        """Say whether a case has other answers than before, of which other things are true."""
+        before, after = self._runs.before.answers, self._runs.after.answers
+        return self._is_answered(case_id) and before[case_id] != after[case_id]
 
     def _same_answers(self, case_id: str, *n_attempts: int) -> list[tuple[int, int]]:
         """Return the places of the answers that both runs gave, where all have the metric."""

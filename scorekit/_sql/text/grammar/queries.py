@@ -194,6 +194,8 @@ class Queries(Sources):
         elif self.is_any("OFFSET", "FETCH"):  # MariaDB has both
             if self.text() == "FETCH" and self.text(1) not in ("FIRST", "NEXT"):
                 self.refuse(word=self.at(1))
+            if self.text() == "OFFSET" and self.text(2) == "LIMIT":
+                self.refuse(word=self.at(2))
             raise UnsureError(self.at())
 
     def my_count(self) -> None:

@@ -12,7 +12,8 @@ class Sources(Operands):
     """Reads tables and joins."""
 
     def tables(self) -> None:
-        self.items(self.joined)
+        if not (self.my and self.take("DUAL")):  # which stands alone
+            self.items(self.joined)
 
     def joined(self) -> None:
         self.table()
