@@ -499,6 +499,7 @@ def test_a_long_sum_is_no_deep_one() -> None:
             f"SELECT x * {sum(range(300))} FROM t",
             schema={"t": {"x": "int not null"}},
             dialect=dialect,
+            timeout_seconds=60.0,
         )
         assert found.verdict == "proved"
 
