@@ -71,7 +71,9 @@ _internal = (
     r"[\w.]*FrozenMapping",
     "AnyJudge",
     r"scorekit\.judges\.(As|S)yncJudge",
+    r"scorekit\._core\.frames\.Has\w+",
     "Insufficient",
+    "Ties",
     "Schema",
 )
 nitpick_ignore_regex = [(r"py:.*", rf"({'|'.join((*_foreign, *_internal))})\b.*")]
@@ -208,6 +210,24 @@ def leave_out_fields(
         del lines[lines.index("Attributes:") :]
 
 
+COLON = "\ue000"
+
+
+def hide_colons(
+    _app: Sphinx, what: str, _name: str, _found: Any, _options: Any, lines: list[str]
+) -> None:
+    """Keep napoleon from taking the words before a colon for the type of an attribute."""
+    if what in ("attribute", "data", "property") and lines:
+        lines[0] = lines[0].replace(":", COLON)
+
+
+def show_colons(
+    _app: Sphinx, _what: str, _name: str, _found: Any, _options: Any, lines: list[str]
+) -> None:
+    """Put them back."""
+    lines[:] = [line.replace(COLON, ":") for line in lines]
+
+
 class IndexOtherNames(SphinxTransform):
     """Make the words of "Also called: ..." entries of the index, which the search finds first."""
 
@@ -250,6 +270,8 @@ def setup(app: Sphinx) -> None:
     app.add_html_math_renderer("mathml", inline_renderers=formula, block_renderers=formula)
     # before napoleon, which would describe the fields once more
     app.connect("autodoc-process-docstring", leave_out_fields, priority=400)
+    app.connect("autodoc-process-docstring", hide_colons, priority=400)
+    app.connect("autodoc-process-docstring", show_colons, priority=600)
     app.connect("autodoc-process-signature", leave_out_what_attrs_made)
     app.connect("doctree-read", link_public_names)
     app.connect("doctree-read", end_blocks_with_their_text)
