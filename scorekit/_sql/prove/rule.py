@@ -35,6 +35,7 @@ from scorekit._sql.meaning.tree import (
     conjuncts,
     defined_in,
     found_in,
+    has_aggregate,
     replaced,
 )
 from scorekit._sql.prove.arithmetic import NOTHING_SUMMED
@@ -387,7 +388,7 @@ def with_aggregates(node: _N, new: Mapping[Aggregate, Scalar]) -> _N:
     def read(part: Node) -> Node:
         if isinstance(part, Aggregate):
             return new.get(part, part)
-        if isinstance(part, Query) or not part.children:
+        if isinstance(part, Query) or not has_aggregate(part):
             return part
         return part.with_children(map(read, part.children))
 
