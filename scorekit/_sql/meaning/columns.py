@@ -12,7 +12,7 @@ import attrs
 from sqlglot import exp
 from sqlglot.expressions.dml import DML
 
-from scorekit._sql.schema.definitions import find_table
+from scorekit._sql.schema.definitions import View, find_table
 from scorekit._sql.schema.tables import Schema, SqlSchema, frozen_schema, read_schema
 from scorekit._sql.text.base_tables import (
     RECURSIVE_ANYWAY,
@@ -142,6 +142,10 @@ class KnownTables:
     schema: SqlSchema
     """What it was made from."""
     dialect: str | None
+    _of_views: dict[str, _Names | None] = attrs.field(
+        factory=dict["str", "_Names | None"], init=False
+    )
+    """The columns of the views that were asked for; None while a view is being read."""
 
     def lacks(self, table: str) -> bool:
         """Say whether there is no such table, however it is qualified."""
@@ -153,9 +157,33 @@ class KnownTables:
         return self.complete and not is_named and (foreign or not _SYSTEM.search(table))
 
     def columns(self, table: str) -> _Names | None:
-        """Return the columns of a table that is qualified more or less than in the schema."""
-        name = find_table(table, self.tables)
-        return None if name is None else self.tables[name]
+        """Return those of a table or a view that is qualified more or less than in the schema."""
+        views = self.schema.views
+        name = find_table(table, {**self.tables, **views} if views else self.tables)
+        if name is None or name in self.tables:
+            return None if name is None else self.tables[name]
+        if name not in self._of_views:
+            self._of_views[name] = None
+            self._of_views[name] = _columns_of_view(views[name], self)
+        return self._of_views[name]
+
+
+def _columns_of_view(view: View, known: KnownTables) -> _Names | None:
+    """Return the columns of a view, None where its query does not show them."""
+    listed = dict.fromkeys(view.columns)
+    try:
+        script = parse(view.query, known.dialect)
+        [query] = script.statements
+        names = _Reader(known, script.dialect).query(query, None, {})
+    except (SqlError, ValueError):  # several statements, or one that is not looked into
+        return None
+    if names is None or not isinstance(query, exp.Query):
+        return listed if listed and known.dialect in _LISTS_ALL else None
+    return listed | dict.fromkeys(list(names)[len(listed) :])
+
+
+_LISTS_ALL: Final = frozenset({"sqlite", "mysql", "tsql", "fabric", "oracle", "snowflake"})
+"""Dialects in which a view names all of its columns or none."""
 
 
 def known_tables(schema: Schema | None, dialect: str | None) -> KnownTables | None:
@@ -417,8 +445,11 @@ class _Reader:
             left_out = star.args.get("except_") or ()
             return self.star(tables, {column.name.lower() for column in left_out})
         self.walk(node, scope, ctes)
-        name = node.alias_or_name.lower()
-        return {_OTHERS if name == "*" else name: None}
+        name, of_column = node.alias_or_name.lower(), isinstance(node.unnest(), exp.Column)
+        if isinstance(node, exp.Cast):
+            of_column = isinstance(node.this, exp.Column)
+        names: _Names = {} if name == "*" else {name: None}
+        return names if node.alias or of_column else names | {_OTHERS: None}
 
     def star(
         self, tables: list[_Table], left_out: frozenset[str] | set[str] = frozenset()

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from outcomes import failure
 
-from scorekit import query_correctness, sql_equivalence
+from scorekit import query_audit, query_correctness, sql_equivalence
 from scorekit._sql.schema.tables import SqlSchema, read_schema
 
 PG = r"""
@@ -186,6 +186,82 @@ def test_views_of_views_end(dialect: str | None) -> None:
     found = sql_equivalence("SELECT x FROM v", "SELECT x FROM a", **given)
     assert found.verdict == "unknown"
     assert "views stand for one another" in found.reason
+
+
+VIEWED = """CREATE TABLE t (id INTEGER PRIMARY KEY, name TEXT, pay INT);
+CREATE VIEW v AS SELECT name FROM t; CREATE VIEW w (p, q) AS SELECT id, pay FROM t;
+CREATE VIEW w2 AS SELECT *, p + 1 AS r FROM w; CREATE VIEW c AS SELECT name, COUNT(*) FROM t GROUP BY name;
+CREATE VIEW u AS SELECT name AS n FROM t UNION SELECT pay FROM t;
+CREATE VIEW j AS WITH d AS (SELECT id, pay FROM t) SELECT d.*, t.name AS called FROM d JOIN t USING (id);"""
+
+
+@pytest.mark.parametrize("dialect", ["sqlite", "postgres", "mysql", "duckdb", None])
+@pytest.mark.parametrize(
+    ("generated", "lacking"),
+    [
+        ("SELECT nme FROM v", "v.nme"),
+        ("SELECT x.nme FROM v AS x", "v.nme"),
+        ("SELECT name FROM v WHERE pay > 3", "v.pay"),
+        ("SELECT id FROM w", "w.id"),
+        ("SELECT pay FROM w2", "w2.pay"),
+        ("SELECT pay FROM u", "u.pay"),
+        ("SELECT j.name FROM t, j", "j.name"),
+        ("SELECT id FROM t WHERE pay IN (SELECT w2.name FROM w2)", "w2.name"),
+    ],
+)
+def test_a_column_that_a_view_lacks_is_unknown(
+    generated: str, lacking: str, dialect: str | None
+) -> None:
+    """It is as one of a table: the output's fault, a bad reference and a finding of an audit."""
+    given: Any = {"schema": VIEWED, "dialect": dialect}
+    wrong = query_correctness(generated, "SELECT name FROM v", **given)
+    assert failure(wrong.error) == "output: unknown_column"
+    assert f"'{lacking}'" in str(wrong.error)
+    bad = query_correctness("SELECT name FROM v", generated, **given)
+    assert failure(bad.error) == "instrument: bad_reference"
+    assert query_audit(generated, **given).findings[0].kind == "does_not_run"
+
+
+@pytest.mark.parametrize("dialect", ["postgres", "duckdb"])
+def test_columns_of_a_view_that_is_not_read_are_not_known(dialect: str) -> None:
+    """One of itself, of an unknown table, with outputs without a name, or with names of some."""
+    schema = """CREATE TABLE t (id INT, name TEXT); CREATE VIEW v AS SELECT * FROM v;
+    CREATE VIEW w AS SELECT * FROM elsewhere; CREATE VIEW x AS SELECT id, COUNT(*) FROM t GROUP BY id;
+    CREATE VIEW y AS SELECT FROM WHERE; CREATE VIEW z (a) AS SELECT * FROM elsewhere;
+    CREATE VIEW i AS SELECT '1'::int;"""
+    for query in (
+        "SELECT a FROM v",
+        "SELECT a FROM w",
+        "SELECT counted FROM x",
+        "SELECT a FROM y",
+        "SELECT b FROM z",
+        "SELECT int4 FROM i",
+    ):
+        found = query_correctness(query, "SELECT id FROM t", schema=schema, dialect=dialect)
+        assert failure(found.error).startswith("instrument: "), query
+
+
+def test_columns_of_views_are_those_of_sqlite() -> None:
+    """Oracle: what is blamed of any column of any table or view SQLite does not prepare."""
+    views = ["t", "v", "w", "w2", "c", "u", "j"]
+    names = ["id", "name", "pay", "p", "q", "r", "n", "called", "none"]
+    n_blamed = 0
+    with closing(sqlite3.connect(":memory:")) as connection:
+        connection.executescript(VIEWED)
+        for view in views:
+            own = [
+                row[1] for row in connection.execute("SELECT * FROM pragma_table_info(?)", (view,))
+            ]
+            for name in names:
+                query = f"SELECT {name} FROM {view}"
+                found = query_correctness(
+                    query, "SELECT 1 FROM t", schema=VIEWED, dialect="sqlite"
+                )
+                is_blamed = found.error is not None and found.error.kind == "unknown_column"
+                assert is_blamed == (name not in own) or view == "c", query
+                assert not (is_blamed and name in own), query
+                n_blamed += is_blamed
+    assert n_blamed > len(names)
 
 
 def test_a_dump_of_many_tables_is_read() -> None:
