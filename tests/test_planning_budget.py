@@ -11,10 +11,10 @@ import attrs
 import numpy as np
 import pandas as pd
 import pytest
-from drawn_results import results
 from hypothesis import given
 from hypothesis import strategies as st
 from outcomes import present
+from public_register import results
 from refusals import Refusal, refusals
 
 from scorekit import (

@@ -14,7 +14,8 @@ from typing import Any, get_args
 import attrs
 import pytest
 from outcomes import present
-from test_public_grammar import CALLS, call
+from public_register import CALLS
+from test_public_grammar import call
 
 import scorekit
 from scorekit import (

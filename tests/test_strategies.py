@@ -16,10 +16,10 @@ from typing import Any
 
 import pytest
 import sqlglot
-from drawn_results import results
 from hypothesis import HealthCheck, Phase, find, given, settings
 from hypothesis import strategies as st
 from hypothesis.errors import NoSuchExample
+from public_register import results
 from record_types import RECORDS
 
 import scorekit

@@ -16,10 +16,10 @@ from typing import Any, get_args, get_origin, get_type_hints
 
 import attrs
 import pytest
-from drawn_results import results
+from public_register import MADE, REGISTER, Entry, results
 from public_stub import STUB, stub
 from record_types import RECORDS
-from test_records_public import MADE
+from test_public_groups import statistics
 
 import scorekit
 from scorekit import SqlCaseScore, SqlReport
@@ -219,19 +219,19 @@ def test_each_room_has_a_front_page(room: Path) -> None:
 def test_no_step_of_adding_a_metric_is_forgotten(name: str) -> None:
     """CONTRIBUTING tells the path; what is not done yet is in the failure's message."""
     function, record = PUBLIC.get(name), PUBLIC.get(_camel(name))
+    known, entry = REGISTER.get(name, Entry()), "an entry in tests/support/public_register.py"
     done = {
         "a function that scorekit/__init__.py lists": inspect.isfunction(function),
         "a record that scorekit/__init__.py lists": inspect.isclass(record),
-        "a strategy in RESULTS of tests/support/drawn_results.py": _is_drawn(record),
-        "a record in MADE of tests/public/test_records_public.py": record in {*map(type, MADE)},
         "its module on a page of docs/api": _found(
             "docs/api/*.md",
             rf"{{topics}}.*\b{scorekit._HOME.get(name, '').rpartition('.')[2]}\b",
         ),
-        "a call in CALLS of tests/public/test_public_grammar.py": _found(
-            "tests/public/test_public_grammar.py", rf'^ +"{name}"'
-        ),
-        "a page of docs/": _found("docs/*.md", rf"\b{name}\b"),
+        f"{entry}, with call": known.call is not None,
+        f"{entry}, with made": record in {*map(type, MADE)},
+        f"{entry}, with drawn": _is_drawn(record),
+        f"{entry}, with groups": name not in statistics() or known.groups is not None,
+        "a page of docs/ that calls it": _found("docs/*.md", rf"\b{name}\([^)]"),
         "a row in docs/functions.md": _found("docs/functions.md", rf"^\|.*`{name}`"),
         "an entry in CHANGELOG.md": _found("CHANGELOG.md", rf"`{name}\(\)`"),
         "a file of tests": _found("tests/**/test_*.py", rf"\b{name}\("),

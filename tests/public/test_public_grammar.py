@@ -1,7 +1,8 @@
 """
 One grammar for all public functions: the table of docs/grammar.md, held for each parameter.
 
-A new function joins by a call in `CALLS`; a parameter by its name.
+A function is called as its entry in tests/support/public_register.py says, and a parameter joins
+by its name.
 """
 
 from __future__ import annotations
@@ -20,128 +21,15 @@ import numpy as np
 import pandas as pd
 import pytest
 from column_types import COLUMN_TYPES, arrow_chunks, polars_series
+from public_register import CALLS, REGISTER
+from record_types import RECORDS
 from refusals import Refusal
 
 import scorekit
 from scorekit import (
-    CodeSample,
     InputError,
-    Run,
-    SqlCase,
-    code_report,
     judge_from_function,
-    tier_statistics,
 )
-
-RUNS = [
-    Run(run_id=i, passed=i > 1, impl_rate=0.5, cost_usd=0.1 * (i + 1), duration_seconds=9)
-    for i in range(4)
-]
-SAMPLES = [
-    CodeSample(case_id=i % 3, model=model, compiled=True, passed=i % 2, failed=1 - i % 2)
-    for i in range(6)
-    for model in "ab"
-]
-REPORT = code_report(SAMPLES)
-CASES = [SqlCase(case_id=i, generated="SELECT 1", expected="SELECT 1") for i in range(3)]
-SAFE = [scorekit.safety_validation(safety_valid=True, should_pass=True)] * 2
-COUNTS: dict[str, Any] = {"n_samples": [4, 5, 6], "n_correct": [1, 3, 6]}
-CODE: dict[str, Any] = {"compiled": [True, True], "passed": [1, 2], "failed": [1, 0]}
-SCORES = [0.5, 1.0, 0.25, 0.75]
-SQL: dict[str, Any] = {"generated": "SELECT 1", "expected": "SELECT 1"}
-PRICE = next(iter(scorekit.PRICES.values()))
-
-CALLS: dict[str, dict[str, Any]] = {
-    "aquery_correctness": SQL,
-    "ascore_sql_case": {"case": CASES[0], "metrics": ["query_correctness"]},
-    "ascore_sql_cases": {"cases": CASES, "metrics": ["query_correctness"]},
-    "best_at_k": {"scores": SCORES, "k": 2},
-    "bradley_terry": {"wins": {("a", "b"): 3, ("b", "a"): 1}},
-    "calibration_error": {"confidences": [0.9, 0.4, 0.6, 0.2],
-        "outcomes": [True, True, False, False]},
-    "review_threshold": {"confidences": [0.9, 0.4, 0.6, 0.2],
-        "outcomes": [True, True, False, False], "max_error": 0.5},
-    "categorize_error": {"message": "syntax error"},
-    "code_report": {"samples": SAMPLES, "quantiles": [0.5]},
-    "code_report_from_columns": {"case_id": ["x", "y"], "model": ["m", "n"], **CODE,
-        "warnings": [0, 1], "cost_usd": [0.5, 1.0], "latency_seconds": [1.0, 2.0],
-        "input_tokens": [5, 6], "output_tokens": [7, 8], "cache_read_tokens": [1, 2],
-        "cache_write_tokens": [3, 4], "quantiles": [0.5]},
-    "code_score": {"compiled": True, "passed": 1},
-    "code_scores_from_columns": {**CODE, "warnings": [0, 1]},
-    "column_accuracy": {"generated": "SELECT x FROM t", "expected": ["x"]},
-    "compare_from_columns": {"case_id": ["a", "a", "b", "b"], "version": ["v", "w", "v", "w"],
-        "score": [1.0, 0.5, 0.25, 1.0], "baseline": "v"},
-    "compare_models": {"scores": REPORT},
-    "compare_reports": {"baseline": REPORT, "current": REPORT, "metrics": ["pass@1"]},
-    "confidence_calibration": {"levels": ["high", "low", "low"], "correct": [True, False, True]},
-    "corrected_difference": {"judge_baseline": [0.5, 1.0, 0.0, 1.0],
-        "judge_current": [1.0, 0.5, 0.0, 1.0], "human_baseline": [0.5, 1.0, 0.25, None],
-        "human_current": [1.0, 1.0, 0.0, None]},
-    "corrected_mean": {"judge_labeled": [0.5, 1.0, 0.0], "human": [1.0, 1.0, 0.0],
-        "judge_unlabeled": [0.5, 0.25]},
-    "cost_of_pass": {"cost_usd": 0.5, "pass_rate": 0.5},
-    "cost_of_pass_from_columns": {"cost_usd": [0.5, 0.25, 1.0], "passed": [True, False, True]},
-    "cross_tier": {"tiers": [tier_statistics("T0", RUNS)]},
-    "describe": {"values": SCORES, "quantiles": [0.5]},
-    "extract_tables": {"sql": "SELECT x FROM t"},
-    "extrapolate_pass_at_k": {**COUNTS, "k": 20},
-    "g_pass_at_k": {**COUNTS, "k": 2},
-    "judge_agreement": {"judge_scores": [0.0, 1.0, 1.0, 0.5],
-        "human_scores": [0.0, 1.0, 0.5, 0.5]},
-    "judge_from_function": {"function": lambda _: 1.0, "identity": "x"},
-    "judge_prompt": {"request": scorekit.JudgeRequest(**SQL)},
-    "letter_grade": {"score": 0.9},
-    "majority_at_k": {"answers": ["a", "b", "a"], "correct": "a"},
-    "map_scores": {"function": abs, "items": [1, 2]},
-    "mcnemar_test": {"n_pass_to_fail": 1, "n_fail_to_pass": 3},
-    "mean_interval": {"values": SCORES},
-    "minimum_detectable_effect": {"n_tasks": 100},
-    "paired_difference": {"baseline": SCORES, "current": SCORES[::-1]},
-    "pass_at_k": COUNTS,
-    "pass_at_k_per_task": COUNTS,
-    "pass_hat_k": COUNTS,
-    "proportion_interval": {"n_successes": 3, "n_trials": 5},
-    "quantile_interval": {"values": SCORES, "q": 0.5},
-    "query_correctness": SQL,
-    "rater_agreement": {"ratings": [["a", "b"], ["a", "a"], ["b", "b"]], "scale": "nominal"},
-    "required_tasks": {"effect": 0.1},
-    "result_accuracy": {"generated_rows": [(1,)], "expected_rows": [(1,)]},
-    "rubric_score": {"points": [1, 2, 3], "met": [True, False, True]},
-    "runs_from_columns": {"run_id": ["a", "b"], "passed": [True, False], "impl_rate": [0.5, 0.5],
-        "cost_usd": [0.5, 1.0], "duration_seconds": [9.0, 8.0], "task_id": ["x", "y"]},
-    "safety_summary": {"results": SAFE, "case_ids": ["a", "b"]},
-    "safety_validation": {"safety_valid": True, "should_pass": True},
-    "score_run": {"run": RUNS[0]},
-    "rescore": {"report": scorekit.score_sql_cases(CASES[:1]), "cases": CASES[:1]},
-    "score_sql_case": {"case": CASES[0], "metrics": ["query_correctness"]},
-    "score_sql_cases": {"cases": CASES, "metrics": ["query_correctness"]},
-    "sql_cases_from_columns": {"case_id": ["a", "b"], "generated": ["SELECT 1", "SELECT 2"],
-        "expected": ["SELECT 1", "SELECT 1"], "is_valid": [True, False],
-        "safety_valid": [True, True], "syntax_valid": [True, True], "schema_valid": [True, True],
-        "should_pass": [True, True], "expected_safe": [True, True], "confidence": ["high", "low"],
-        "dialect": ["sqlite", "mysql"], "question": ["a?", "b?"]},
-    "query_audit": {"sql": "SELECT 1"},
-    "sql_equivalence": {"a": "SELECT 1", "b": "SELECT 1"},
-    "table_accuracies_from_columns": {"generated": ["SELECT 1", "SELECT x FROM t"],
-        "expected_tables": [["t"], ["t"]]},
-    "table_accuracy": {"generated": "SELECT x FROM t", "expected_tables": ["t"]},
-    "tier_statistics": {"tier_id": "T0", "runs": RUNS, "quantiles": [0.5]},
-    "time_horizon": {"minutes": [1, 2, 4, 8, 16, 32],
-        "passed": [True, True, True, False, True, False]},
-    "token_cost": {"input_tokens": 10, "output_tokens": 5, "price": PRICE},
-    "tool_call_accuracy": {"generated": [("f", {})], "expected": [("f", {})]},
-    "unpaired_difference": {"baseline": SCORES, "current": SCORES[::-1]},
-    "validation_accuracy": {"is_valid": True, "should_pass": True},
-    "verdict_from_text": {"text": '{"choice": "partial"}'},
-    "variance_components": {"scores": {"a": [1, 0], "b": [1, 1]}},
-    # records that users make
-    "CodeSample": {"case_id": "a", "model": "m", "compiled": True, "passed": 1, "failed": 0},
-    "Run": {"run_id": "a", "passed": True, "impl_rate": 0.5, "cost_usd": 0.1,
-        "duration_seconds": 1.0, "task_id": "t"},
-    "SqlCase": {"case_id": "a", "generated": "x", "is_valid": True, "should_pass": True},
-}  # fmt: skip
-"""A call of each public function that takes data."""
 
 GRAMMAR_EXCEPTIONS: dict[tuple[str, str], str] = {
     ("table_accuracy", "expected_tables"): "names, of which a set holds as many",
@@ -192,15 +80,16 @@ def same(first: Any, second: Any) -> bool:
 
 
 def named(*names: str) -> list[tuple[str, str]]:
-    """Return the function and the parameter wherever a call of above has one of these."""
+    """Return the function and the parameter wherever a call has one of these."""
     return [(f, p) for f, arguments in CALLS.items() for p in arguments if p in names]
 
 
 def test_every_function_is_swept() -> None:
-    """A new one has to join; plots and plans take results, not data."""
+    """A new one has to join, and what is gone to leave; plots take results, not data."""
     functions = {n for n in scorekit.__all__ if inspect.isfunction(getattr(scorekit, n))}
     left_out = {n for n in functions if n.startswith("plot_")}
     assert functions - left_out <= CALLS.keys()
+    assert REGISTER.keys() <= {*scorekit.__all__, *RECORDS}
     assert all(CALLS[name].keys() <= parameters_of(name).keys() for name in CALLS)
 
 

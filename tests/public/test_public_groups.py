@@ -11,39 +11,13 @@ from typing import Any
 import attrs
 import numpy as np
 import pytest
+from copied_data import FLAGS, LEVELS, RNG, SCORES, VERDICTS, N
 from outcomes import ends
+from public_register import GROUPED, INDEPENDENT
 
 import scorekit
-from scorekit import Interval, Run, safety_validation
+from scorekit import Interval
 from scorekit._core.mappings import FrozenMapping
-
-RNG = np.random.default_rng(8)
-N = 30
-FLAGS: list[bool] = (RNG.random(N) < 0.7).tolist()
-OTHERS: list[bool] = (RNG.random(N) < 0.5).tolist()
-SCORES: list[float] = RNG.random(N).round(3).tolist()
-COUNTS: list[int] = RNG.integers(1, 5, N).tolist()
-LEVELS: list[str] = RNG.choice(["high", "medium", "low"], N).tolist()
-MINUTES: list[float] = np.exp2(RNG.uniform(0, 9, N)).tolist()
-SOLVED: list[bool] = (np.log2(MINUTES) + RNG.normal(0, 3, N) < 5).tolist()
-
-INDEPENDENT = {
-    "bradley_terry": "takes counts of contests, which are independent",
-    "extrapolate_pass_at_k": "takes counts of the attempts at each task: tasks are its groups",
-    "mcnemar_test": "takes counts of tasks that changed side",
-    "proportion_interval": "takes a count of independent trials",
-    "compare_models": "takes attempts by task: tasks are its groups",
-    "corrected_mean": "takes items that were judged, each by itself",
-    "judge_agreement": "takes items that were judged, each by itself",
-    "rater_agreement": "takes items that were rated, each by itself",
-    "review_threshold": "takes answers, one to each question",
-    "unpaired_difference": "takes values of two groups of tasks, each by itself",
-    "ascore_sql_cases": "is score_sql_cases",
-    "code_report_from_columns": "is code_report",
-    "compare_from_columns": "is compare_reports",
-    "rescore": "is score_sql_cases",
-}
-"""What takes no groups, and what it says of its units."""
 
 
 def intervals_in(value: object) -> Iterator[Interval]:
@@ -84,109 +58,19 @@ def statistics() -> set[str]:
     }
 
 
-def _suite(times: int, groups: list[int] | None) -> object:
-    valid = [not caught for caught in OTHERS * times]
-    cases = scorekit.sql_cases_from_columns(
-        case_id=range(N * times) if groups is None else groups,
-        generated=["SELECT a FROM t" if right else "SELECT b FROM t" for right in FLAGS * times],
-        expected=["SELECT a FROM t"] * N * times,
-        schema="CREATE TABLE t (a INT, b INT)",
-        should_pass=[False] * N * times,
-        is_valid=valid,
-        safety_valid=valid,
-        confidence=LEVELS * times,
-    )
-    report = scorekit.score_sql_cases(cases, metrics=["query_correctness", "safety_validation"])
-    return report.intervals, report.safety, report.calibration
-
-
-def _runs(times: int, groups: list[int] | None) -> tuple[Run, ...]:
-    tasks = range(N * times) if groups is None else groups
-    return scorekit.runs_from_columns(
-        run_id=range(N * times),
-        passed=FLAGS * times,
-        impl_rate=SCORES * times,
-        cost_usd=[0.5 + rate for rate in SCORES * times],
-        duration_seconds=[9.0 + rate for rate in SCORES * times],
-        task_id=tasks,
-    )
-
-
-def _code(times: int, groups: list[int] | None) -> object:
-    ids = range(N * times) if groups is None else groups
-    return scorekit.code_report_from_columns(case_id=ids, model="m", passed=FLAGS * times).models
-
-
-def _compared(times: int, groups: list[int] | None) -> object:
-    sides = (
-        {f"{i}": one for i, one in enumerate(side * times)} for side in (SCORES, SCORES[::-1])
-    )
-    clusters = None if groups is None else {f"{i}": one for i, one in enumerate(groups)}
-    return scorekit.compare_reports(*sides, clusters=clusters).suite.interval
-
-
-def _tiers(times: int, groups: list[int] | None) -> object:
-    runs = _runs(times, groups)
-    worse = [attrs.evolve(run, passed=run.passed and i % N > 4) for i, run in enumerate(runs)]
-    tiers = [scorekit.tier_statistics(f"T{i}", own) for i, own in enumerate((runs, worse))]
-    return [scorekit.cross_tier(tiers)]
-
-
-CALLS: dict[str, Callable[[int, list[int] | None], object]] = {
-    "best_at_k": lambda n, g: scorekit.best_at_k([[s, 1 - s] for s in SCORES * n], k=1,
-        clusters=g),
-    "calibration_error": lambda n, g: scorekit.calibration_error(SCORES * n, FLAGS * n,
-        clusters=g),
-    "code_report": _code,
-    "compare_reports": _compared,
-    "confidence_calibration": lambda n, g: scorekit.confidence_calibration(LEVELS * n,
-        correct=FLAGS * n, clusters=g),
-    "corrected_difference": lambda n, g: scorekit.corrected_difference(SCORES * n,
-        SCORES[::-1] * n, human_baseline=[float(one) for one in FLAGS] * n,
-        human_current=[float(one) for one in OTHERS] * n, clusters=g),
-    "cost_of_pass_from_columns": lambda n, g: scorekit.cost_of_pass_from_columns(
-        cost_usd=[0.5 + s for s in SCORES] * n, passed=FLAGS * n, clusters=g
-    ),
-    "cross_tier": _tiers,
-    "g_pass_at_k": lambda n, g: scorekit.g_pass_at_k(n_samples=[5] * N * n, n_correct=COUNTS * n,
-        k=2, clusters=g),
-    "majority_at_k": lambda n, g: scorekit.majority_at_k([list("ba"[flag] + "ba") for flag in
-        FLAGS] * n, correct=["a"] * N * n, k=1, clusters=g),
-    "mean_interval": lambda n, g: scorekit.mean_interval(SCORES * n, clusters=g),
-    "paired_difference": lambda n, g: scorekit.paired_difference(SCORES * n, SCORES[::-1] * n,
-        clusters=g),
-    "pass_at_k": lambda n, g: scorekit.pass_at_k(n_samples=[5] * N * n, n_correct=COUNTS * n, k=2,
-        clusters=g),
-    "pass_hat_k": lambda n, g: scorekit.pass_hat_k(n_samples=[5] * N * n, n_correct=COUNTS * n,
-        k=2, clusters=g),
-    "quantile_interval": lambda n, g: scorekit.quantile_interval(SCORES * n, 0.5, clusters=g),
-    "rubric_score": lambda n, g: scorekit.rubric_score([[1, 2]] * N * n,
-        [list(pair) for pair in zip(FLAGS, OTHERS, strict=True)] * n, clusters=g),
-    "safety_summary": lambda n, g: scorekit.safety_summary(
-        [safety_validation(safety_valid=not flag, should_pass=False) for flag in FLAGS] * n,
-        case_ids=None if g is None else [str(one) for one in g],
-    ),
-    "score_sql_cases": _suite,
-    "tier_statistics": lambda n, g: scorekit.tier_statistics("T0", _runs(n, g)),
-    "time_horizon": lambda n, g: scorekit.time_horizon(MINUTES * n, SOLVED * n, tasks=g),
-}  # fmt: skip
-"""Each statistic of *n* copies of the data, with the group of each or as if all were new."""
-
-
 def test_every_statistic_takes_groups_or_says_why_not() -> None:
     """A new one is in neither list."""
-    assert statistics() == CALLS.keys() | INDEPENDENT.keys()
-    assert not CALLS.keys() & INDEPENDENT.keys()
+    assert statistics() == GROUPED.keys() | INDEPENDENT
 
 
-@pytest.mark.parametrize("name", sorted(CALLS))
+@pytest.mark.parametrize("name", sorted(GROUPED))
 def test_copies_narrow_nothing_where_groups_are_given(
     name: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     """And without groups they do, so that the test could fail."""
     caplog.set_level(logging.CRITICAL)
     once, grouped, apart = (
-        [one.high - one.low for one in intervals_in(CALLS[name](n, groups))]
+        [one.high - one.low for one in intervals_in(GROUPED[name](n, groups))]
         for n, groups in ((1, None), (4, [*range(N)] * 4), (4, None))
     )
     assert len(once) == len(grouped) == len(apart) > 0
@@ -197,7 +81,6 @@ def test_copies_narrow_nothing_where_groups_are_given(
 
 # Groups of all shapes.
 
-VERDICTS = [safety_validation(safety_valid=not flag, should_pass=False) for flag in FLAGS]
 BY_CLUSTER: dict[str, Callable[[Any], Any]] = {
     "calibration_error": lambda g: scorekit.calibration_error(SCORES, FLAGS, clusters=g),
     "confidence_calibration": lambda g: scorekit.confidence_calibration(LEVELS, correct=FLAGS,

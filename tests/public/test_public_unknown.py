@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from test_public_grammar import CALLS, COLUMNS, call, same
+from public_register import CALLS
+from test_public_grammar import COLUMNS, call, same
 
 import scorekit
 from scorekit import InputError, SqlCase, judge_from_function, runs_from_columns

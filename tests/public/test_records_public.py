@@ -6,184 +6,21 @@ from __future__ import annotations
 
 import copy
 import json
-import math
 import pickle
 import pickletools
 import re
-from decimal import Decimal
-from fractions import Fraction
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
+from hostile_results import REPORT, SAMPLES
+from public_register import MADE
 from record_types import RECORDS
 
 import scorekit
 from scorekit.records import TableRecord
 
-HOSTILE = '<script>"&\n\x00|`\ud800é'
-
-SCORES = {"a": {"x": [1, 0], HOSTILE: 1}, HOSTILE: {"x": [0, 0], HOSTILE: 1}}
-MODELS = scorekit.compare_models(SCORES)
-PILOT = scorekit.variance_components({"a": [1, 0.5], "b": [0, 0.5], "c": [1]})
-NUMBERS: Any = {"low": np.float32(0.5), "high": Decimal(1), "confidence_level": Fraction(1, 2)}
-WEIGHTS = scorekit.CodeWeights(
-    compilation=Decimal("0.5"), tests=Fraction(1, 4), clippy=np.float32(0.25)
-)
-MEASURED: Any = {"cost_usd": Decimal("0.1"), "latency_seconds": np.float32(0.5)}
-MEASURED |= {"compiled": np.True_, "input_tokens": np.uint8(7)}
-SAMPLES = [
-    scorekit.CodeSample(
-        case_id=case + HOSTILE, model=model, passed=np.int64(n), failed=i, **MEASURED
-    )
-    for model in ("a", HOSTILE)
-    for case, n in (("sort", 2), ("parse", 0), ("merge", 1))
-    for i in range(n + 1)
-]
-REPORT = scorekit.code_report(SAMPLES, k=(1, 2), insufficient="nan", weights=WEIGHTS)
-LATER = scorekit.code_report(SAMPLES[:-3] + SAMPLES[:1], k=(1,), weights=WEIGHTS)
-FAILED = scorekit.Run(run_id=HOSTILE, passed=False, impl_rate=0.25, cost_usd=1, duration_seconds=1)
-PASSED = scorekit.Run(run_id="r", passed=np.True_, impl_rate=1, cost_usd=2, duration_seconds=0)
-TIER_RUNS = {"T1": [PASSED], "T0": [FAILED], HOSTILE: [FAILED, PASSED]}
-TIERS = [scorekit.tier_statistics(name, runs) for name, runs in TIER_RUNS.items()]
-
-VERDICT = scorekit.Verdict(score=np.float32(0.5), reasoning=HOSTILE, cost_usd=Decimal("0.1"))
-JUDGE = scorekit.judge_from_function(lambda _: VERDICT, identity=HOSTILE)
-VALIDATED: Any = {"is_valid": np.True_, "safety_valid": np.False_, "should_pass": False}
-VALIDATED |= {"errors": (HOSTILE,), "confidence": "low", "schema": {HOSTILE: {"a": "int"}}}
-VALIDATED |= {"expected": ["SELECT 1", "SELECT 2"], "expected_tables": np.array(["t"])}
-CASES = [
-    scorekit.SqlCase(case_id=HOSTILE + str(i), generated=sql, question=HOSTILE, **VALIDATED)
-    for i, sql in enumerate(["SELECT a FROM t", "SELECT 1;", HOSTILE])
-]
-SQL_REPORT = scorekit.score_sql_cases(CASES, judge=JUDGE)
-REFUTED = scorekit.sql_equivalence(
-    f"SELECT a FROM t WHERE a <> '{HOSTILE[:11]}'",
-    "SELECT a FROM t",
-    schema={"t": {"a": "text"}},
-    dialect="sqlite",
-)
-assert REFUTED.counterexample is not None
-AUDITED = scorekit.query_audit(f"SELECT a, '{HOSTILE[:11]}' FROM t GROUP BY b LIMIT 1")
-UNREAD = scorekit.table_accuracy(HOSTILE, ["t"])
-assert UNREAD.error is not None
-
-RULED = scorekit.compare_reports(
-    dict.fromkeys(range(8), 1),
-    dict.fromkeys(range(8), 0.5),
-    rulers=({HOSTILE: "a"}, {HOSTILE: "b"}),
-    rescored=dict.fromkeys(range(6), 0.5),
-).ruler
-assert RULED is not None
-
-CALIBRATION = scorekit.calibration_error([0.5, 0.7, 1], [True, False, np.True_])
-MARGIN = scorekit.compare_reports({"a": 1, "b": 0}, {"a": 1, "b": 1}, margin=0.5).suite
-
-MADE: list[scorekit.Record] = [
-    scorekit.corrected_difference([1, 0, 1], [1, 1, 1], human_baseline=[1, 0, None],
-        human_current=[1, 1, None]),
-    scorekit.time_horizon([1, 60, 600], [True, True, False]),
-    scorekit.review_threshold([0.9] * 80, [True] * 80, max_error=0.05),
-    scorekit.rubric_score([[5, -4], [3]], [[True, None], [False]]),
-    scorekit.tool_call_accuracy([("search", {"q": "a<b>"})], [("search", {})]),
-    *CASES,
-    VERDICT,
-    scorekit.CachedJudge(JUDGE).stats,
-    scorekit.ClaudeJudge(api_key="k").usage,
-    scorekit.judge_prompt(scorekit.JudgeRequest(generated=HOSTILE, expected=HOSTILE)),
-    scorekit.JudgeRequest(generated=HOSTILE, expected=HOSTILE, schema=HOSTILE),
-    SQL_REPORT,
-    SQL_REPORT.ruler,
-    RULED,
-    *RULED.effects.values(),
-    *SQL_REPORT.cases,
-    *SQL_REPORT.cases[0].metrics().values(),
-    SQL_REPORT.scoring,
-    SQL_REPORT.scoring.options,
-    scorekit.compare_reports(SQL_REPORT, SQL_REPORT),
-    scorekit.query_correctness("SELECT a", "SELECT b", judge=JUDGE),
-    scorekit.query_correctness("SELECT a", "SELECT b"),
-    scorekit.table_accuracy("SELECT 1 FROM t", ["u"]),
-    AUDITED,
-    *AUDITED.findings,
-    REFUTED,
-    REFUTED.counterexample,
-    *REFUTED.counterexample.tables,
-    scorekit.sql_equivalence(HOSTILE, HOSTILE),
-    scorekit.result_accuracy([(HOSTILE, math.nan)], [(b"\xff", None)]),
-    UNREAD,
-    UNREAD.error,
-    scorekit.safety_validation(safety_valid=np.True_, should_pass=False),
-    scorekit.safety_summary([scorekit.safety_validation(safety_valid=True, should_pass=False)]),
-    scorekit.validation_accuracy(is_valid=False, should_pass=True, errors=[HOSTILE]),
-    scorekit.confidence_calibration({"high": (18, 20), "low": (3, 10)}),
-    *scorekit.confidence_calibration({"high": (18, 20), "low": (3, 10)}).levels,
-    CALIBRATION,
-    *CALIBRATION.bins[-2:],
-    scorekit.judge_agreement([1, 0.5, True], [1, 0, 0.5], weights="quadratic"),
-    scorekit.judge_agreement([1, 1], [True, True]),
-    scorekit.corrected_mean(judge_labeled=[1, 0], human=[1, 1], judge_unlabeled=np.array([1, 0])),
-    WEIGHTS,
-    scorekit.code_score(compiled=True, passed=1, failed=2, weights=WEIGHTS),
-    *SAMPLES[:2],
-    REPORT,
-    *REPORT.models,
-    *REPORT.cases,
-    scorekit.compare_reports(REPORT, LATER),
-    scorekit.compare_reports({"only": 0.5, "gone": 1}, {"only": 0.25, "new": [True, 0]}),
-    *scorekit.compare_reports(REPORT, LATER).removed_cases,
-    scorekit.compare_reports({"only": 0.5}, {"only": 0.25}).suite,
-    MARGIN,
-    scorekit.mcnemar_test(n_pass_to_fail=np.int64(12), n_fail_to_pass=3),
-    scorekit.mcnemar_test(n_pass_to_fail=0, n_fail_to_pass=0),
-    scorekit.paired_difference([1, np.float64(0.5), True], [0, 0.3, 1], clusters=[1, 1, HOSTILE]),
-    scorekit.paired_difference([1], [0]),
-    scorekit.cost_of_pass_from_columns(cost_usd=[Decimal("0.5"), 1], passed=[np.True_, 0], seed=1),
-    scorekit.cost_of_pass_from_columns(cost_usd=[0.5], passed=[False]),
-    *scorekit.compare_reports({"a": [1, 1]}, {"a": [0, 0]}).regressions,
-    scorekit.Interval(low=-math.inf, high=math.inf, confidence_level=0.5, method="none"),
-    scorekit.Interval(**{**NUMBERS, "method": "by hand"}),
-    scorekit.pass_at_k(n_samples=10, n_correct=3, k=5),
-    scorekit.pass_at_k(n_samples=[10, 4], n_correct=[3, 4], k=5, insufficient="nan"),
-    scorekit.pass_at_k(n_samples=[10, 4], n_correct=[3, 4], k=5, insufficient="drop"),
-    scorekit.pass_hat_k(n_samples=[10, 4], n_correct=[3, 4], k=4, clusters=[HOSTILE, HOSTILE]),
-    scorekit.best_at_k([[0.5, np.float32(1.0)], [Fraction(1, 3)]], k=2, insufficient="nan"),
-    scorekit.best_at_k([0.5, Decimal("0.25")], k=2),
-    scorekit.majority_at_k([HOSTILE, 0, HOSTILE], correct=HOSTILE, k=np.int64(2)),
-    scorekit.g_pass_at_k(n_samples=np.int64(10), n_correct=3, k=4, tau=Fraction(1, 3)),
-    scorekit.g_pass_at_k(n_samples=[3], n_correct=[3], k=4, insufficient="nan"),
-    *scorekit.g_pass_at_k(n_samples=[4, 4], n_correct=[3, 2], k=2, tau=[np.float32(0.5), "mean"]),
-    scorekit.extrapolate_pass_at_k(n_samples=[10, 4], n_correct=[3, 4], k=50),
-    scorekit.compare_reports({"a": [1, 0.5], "b": 1}, {"a": 0, HOSTILE: 1}, margin=0.5,
-        anytime=True),
-    PILOT,
-    scorekit.variance_components({HOSTILE: [[np.float32(0.5), 1]], "b": [[1], [Fraction(1, 3)]]}),
-    PILOT.plan(prices={"task": Decimal("0.5"), "attempt": np.int64(1)}, budget=20),
-    scorekit.required_tasks(effect=Fraction(1, 5), anytime=np.True_),
-    scorekit.describe([Fraction(1, 3), 2**70]),
-    scorekit.letter_grade(0.9, scale=[(HOSTILE, HOSTILE, 0.5), ("b", "", 0)]),
-    scorekit.score_sql_cases([scorekit.SqlCase(case_id=HOSTILE, generated="SELECT a FROM t",
-        expected="SELECT b FROM t")]).judge_cost(price=scorekit.PRICES["gpt-4o"]),
-    scorekit.ModelPrice(input_usd_per_million=Decimal("0.1"), output_usd_per_million=0),
-    FAILED,
-    PASSED,
-    scorekit.score_run(FAILED),
-    *TIERS,
-    scorekit.cross_tier(TIERS),
-    scorekit.cross_tier(TIERS[1:2]),
-    MODELS,
-    *MODELS.pairs,
-    scorekit.bradley_terry({("a", HOSTILE): 3, (HOSTILE, "a"): 1}),
-    scorekit.bradley_terry({("a", HOSTILE): 3, (HOSTILE, "a"): 1, (HOSTILE, "last"): 2}),
-    scorekit.rater_agreement([[HOSTILE, "b", None], [HOSTILE, "b", "b"]], scale="nominal"),
-    scorekit.unpaired_difference([np.float32(1), Fraction(1, 2), 0], [True, 0]),
-    scorekit.readers.json_lines(
-        [{"id": HOSTILE, "s": 0.5, "m": HOSTILE}, {"id": "b", "s": None, "m": HOSTILE}],
-        case_id="id", score="s", model="m", published={"mean": 0.5},
-    ),
-]  # fmt: skip
 TOPICS = {f"scorekit.{path.stem}" for path in Path(scorekit.__file__).parent.glob("[!_]*.py")}
 IDS = [f"{type(record).__name__}-{i}" for i, record in enumerate(MADE)]
 
