@@ -163,6 +163,7 @@ def test_worked_cases(sql: str, columns: str) -> None:
     ("UPDATE x SET v = 1 FROM users AS x JOIN orders o ON o.id = x.age", "tsql", "orders.id users.age"),
     ("DELETE x FROM users AS x JOIN orders o ON o.id = x.age", "mysql", "orders.id users.age"),
     (UPSERT, "postgres", "users.age"),
+    ("INSERT ALL WHEN i > 1 THEN INTO a VALUES (i) ELSE INTO b VALUES (age) SELECT id AS i, age FROM users", "oracle", "users.age users.id"),
     ("WITH c AS (SELECT id FROM users UNION ALL SELECT id FROM c) SELECT id FROM c", "tsql", "users.id"),
 ])  # fmt: skip
 def test_dialects_differ(sql: str, dialect: str, columns: str) -> None:

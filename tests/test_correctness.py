@@ -232,6 +232,7 @@ def test_a_judge_that_fails_takes_back_no_counterexample(
     "WITH old AS (SELECT id FROM users) DELETE FROM users WHERE id IN (SELECT id FROM old)",
     "UPDATE users SET age = 1",
     "INSERT INTO people SELECT id FROM users",
+    "INSERT ALL WHEN id > 1 THEN INTO people VALUES (id) SELECT id FROM users",
     "REPLACE INTO users VALUES (1, 'a', 2)",
     "CREATE TABLE x AS SELECT id FROM users",
     "DROP TABLE users",
@@ -268,6 +269,21 @@ def test_a_statement_that_is_no_query_is_the_models_mistake(ask: Ask, generated:
         result = ask(generated, "SELECT id FROM users", judge=judge, evidence=evidence)
         assert (result.score, result.method, result.error) == (0.0, "refuted", None)
         assert result.reasoning == "the generated text is no query: it returns no rows of a table"
+
+
+@pytest.mark.parametrize("generated", ["DESC", "describe;", "SHOW", "SHOW TABLES", "DESC users"])
+def test_what_lists_the_tables_of_duckdb_is_no_query(ask: Ask, generated: str) -> None:
+    """Oracle: DuckDB, which takes it; beside a query it is a second statement."""
+    with pytest.importorskip("duckdb").connect() as connection:
+        connection.execute("CREATE TABLE users (id INT)")
+        assert connection.execute(generated).fetchall()
+    result = ask(generated, "SELECT id FROM users", dialect="duckdb", judge=judge_of(never))
+    assert (result.score, result.method, result.error) == (0.0, "refuted", None)
+    doubtful = judge_of(lambda _: 0.5)
+    for text in ("SELECT id FROM users; {}", "{}; SELECT id FROM users"):
+        both = text.format(generated.rstrip(";"))
+        asked = ask(both, "SELECT id FROM users", dialect="duckdb", judge=doubtful)
+        assert (asked.score, asked.method) == (0.5, "judge")
 
 
 @pytest.mark.parametrize(("generated", "expected"), [

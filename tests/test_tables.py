@@ -118,6 +118,11 @@ def test_reference_cases(case: dict[str, Any]) -> None:
     ("CREATE TABLE #t (x INT); INSERT INTO #t SELECT * FROM t", "tsql", "t"),
     # no tables, or two
     ("DESC FUNCTION f", "spark", ""),
+    ("DESC", "duckdb", ""),
+    ("INSERT ALL WHEN x > 1 THEN INTO a (x) VALUES (x) ELSE INTO b VALUES (x) SELECT x FROM c", "oracle", "a b c"),
+    ("INSERT ALL INTO a VALUES (1) INTO b VALUES (2) SELECT * FROM dual", "oracle", "a b"),
+    ("INSERT FIRST WHEN x > 1 THEN INTO a WHEN x > 0 THEN INTO b SELECT x FROM c", None, "a b c"),
+    ("SHOW TABLES IN SCHEMA s; SELECT * FROM a", "snowflake", "a"),
     ("DESCRIBE TABLE a", "snowflake", "a"),
     ("ALTER TABLE a EXCHANGE PARTITION (ds='1') WITH TABLE b", "hive", "a b"),
     ("UNLOAD ('SELECT * FROM a WHERE x = ''y''') TO 's3://x'", "redshift", "a"),

@@ -337,6 +337,12 @@ class _Reader:
             self.made[_name_of(tree.this, self.dialect)] = self.query(made, None, ctes)
             return
         scope = _Scope()
+        if isinstance(tree, exp.MultitableInserts):
+            source = self.query(tree.args["source"], None, ctes)
+            scope.tables.append(_Table("", source, None))
+            for inserted in tree.expressions:
+                self.walk(inserted, scope, ctes)
+            return
         if isinstance(tree, DML):
             self.changed_tables(tree, scope, ctes)
         self.walk(tree, scope, ctes)

@@ -99,6 +99,8 @@ class _Reader:
 
     def read(self, statement: exp.Expr) -> None:
         """Add what *statement* reads, writes and makes."""
+        if isinstance(statement, exp.Show):
+            return
         if isinstance(statement, exp.Drop | exp.Describe) and _kind(statement) not in _READ_KINDS:
             return
         made = _made(statement)

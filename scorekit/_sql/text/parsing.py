@@ -546,7 +546,13 @@ def _prepared(text: str, dialect: str | None) -> str:
         text = _EXPLAIN.sub(r"\1 ", text)
     if "replace" in words:
         text = _REPLACE.sub(r"\1 INSERT INTO", text)
+    if dialect == "duckdb":
+        text = _DESCRIBE.sub(r"\1SHOW TABLES", text)
     return text
+
+
+_DESCRIBE = re.compile(r"(?i)((?:\A|;)\s*)(?:desc|describe|show)(?=\s*(?:;|\Z))")
+"""What lists the tables of DuckDB, which the parser takes for the beginning of something."""
 
 
 _TICKED: Final = re.compile(r"(?s)'[^']*'|\"[^\"]*\"|--[^\n]*|/\*.*?\*/|`([^`\"]+)`")
@@ -613,16 +619,20 @@ def _fenced_sql(block: str) -> str:
 
 # From SQL to statements.
 
-_DATA = (exp.Query, DML, exp.DDL, exp.Merge, exp.Values, exp.Copy, exp.Alter, exp.Drop)
+_DATA = (
+    exp.Query, DML, exp.DDL, exp.Merge, exp.MultitableInserts, exp.Values, exp.Copy, exp.Alter,
+    exp.Drop,
+)  # fmt: skip
 _SUMMARIES = (exp.Pivot, exp.Summarize)
 """Statements of DuckDB that return rows of a table."""
 _CHANGES = (DML, exp.Merge, exp.Create, exp.Drop, exp.Alter, exp.TruncateTable)
 _STATEMENTS = (
-    *_DATA, exp.TruncateTable, exp.Describe, exp.Cache, exp.Analyze, exp.Refresh, *_SUMMARIES,
+    *_DATA, exp.TruncateTable, exp.Describe, exp.Show, exp.Cache, exp.Analyze, exp.Refresh,
+    *_SUMMARIES,
 )  # fmt: skip
 _TRANSACTIONS = (exp.Transaction, exp.Commit, exp.Rollback)
 _BLOCKS = (exp.Block, exp.IfBlock, exp.WhileBlock)
-_SETTINGS = (exp.Set, exp.Declare, exp.Use, exp.Pragma, exp.Show, *_TRANSACTIONS)
+_SETTINGS = (exp.Set, exp.Declare, exp.Use, exp.Pragma, *_TRANSACTIONS)
 
 _REFUSED = {
     "empty": "there is no statement",
