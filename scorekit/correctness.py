@@ -109,7 +109,7 @@ QUERY_ROLES: Final = ("generated", "expected")
 BAD_REFERENCE: Final = "bad_reference"
 """The kind of the error of an expected query that its database does not run."""
 
-NO_QUERY = "the generated text is no query: it returns no rows of a table"
+NO_QUERY = "the generated text is no query: it returns no columns of a table"
 
 REFUTED: Final = "refuted; "
 """What a reason begins with that a counterexample gives."""

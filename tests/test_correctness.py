@@ -261,6 +261,8 @@ def test_a_text_that_changes_data_is_the_models_mistake(ask: Ask, generated: str
     "SHOW TABLES",
     "DESCRIBE users",
     "BEGIN",
+    "SELECT",
+    "select from users where id > 3;",
 ])  # fmt: skip
 def test_a_statement_that_is_no_query_is_the_models_mistake(ask: Ask, generated: str) -> None:
     """Whoever asked for rows gets none, as with SQL that does not parse; nobody need be asked."""
@@ -268,7 +270,9 @@ def test_a_statement_that_is_no_query_is_the_models_mistake(ask: Ask, generated:
         judge = judge_of(never)
         result = ask(generated, "SELECT id FROM users", judge=judge, evidence=evidence)
         assert (result.score, result.method, result.error) == (0.0, "refuted", None)
-        assert result.reasoning == "the generated text is no query: it returns no rows of a table"
+        assert (
+            result.reasoning == "the generated text is no query: it returns no columns of a table"
+        )
 
 
 @pytest.mark.parametrize("generated", ["DESC", "describe;", "SHOW", "SHOW TABLES", "DESC users"])

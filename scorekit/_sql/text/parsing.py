@@ -482,12 +482,14 @@ def is_sorted(sql: str, dialect: str | None) -> bool:
 
 
 def returns_no_rows(sql: str, dialect: str | None) -> bool:
-    """Say whether *sql*, which parses, has no query that returns rows."""
+    """Say whether *sql*, which parses, has no query that returns rows, with columns."""
     is_one = ";" not in sql.rstrip("; \t\r\n")
     if is_one and _SELECTS.match(sql):  # nearly always, and to parse costs more
         return False
     return not any(
-        isinstance(tree, (exp.Query, *_SUMMARIES)) and not tree.args.get("into")
+        isinstance(tree, (exp.Query, *_SUMMARIES))
+        and not tree.args.get("into")
+        and not (isinstance(tree, exp.Select) and not tree.expressions)
         for tree in parse(sql, dialect).statements
     )
 
@@ -514,7 +516,9 @@ def changes_data(sql: str, dialect: str | None) -> bool:
     return bool(made) and not asks
 
 
-_SELECTS = re.compile(r"(?is)\s*select\b(?!.*\binto\b)")
+_SELECTS = re.compile(
+    r"(?is)\s*select\b(?!\s*(?:;|$|(?:all|distinct|from|where|group|order|limit)\b))(?!.*\binto\b)"
+)
 _CHANGING = re.compile(
     r"(?i)\b(?:insert|update|delete|merge|create|drop|alter|truncate|replace|into)\b"
 )
