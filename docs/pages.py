@@ -1,5 +1,5 @@
 """
-What pages show of files: ``python docs/pages.py`` writes it into the pages.
+What pages show of files.
 
 A page names a file in a comment, and the fenced block below the comment is its text, so that the
 page can be read wherever it is shown.  Names after a colon choose parts of a program; the imports
@@ -69,8 +69,3 @@ def filled(page: str) -> str:
         return f"{opening}{re.sub(r'  # (noqa|type): .*', '', text).strip()}\n```"
 
     return BLOCK.sub(block, page)
-
-
-if __name__ == "__main__":
-    for path in HERE.glob("*.md"):
-        path.write_text(filled(path.read_text(encoding="utf-8")), encoding="utf-8")

@@ -1,5 +1,5 @@
 """
-The pictures of the documentation: ``python docs/pictures.py`` draws them all into docs/pictures.
+The pictures of the documentation, in docs/pictures.
 
 Each file says what was drawn: texts, data and colors, without the layout that other versions of
 matplotlib change.  A test compares this with what the functions draw now.
@@ -8,6 +8,7 @@ matplotlib change.  A test compares this with what the functions draw now.
 from __future__ import annotations
 
 import csv
+import html
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -176,15 +177,23 @@ def _numbers(points: Any) -> str:
     return " ".join(f"{x:.4g},{y:.4g}" for x, y in np.asarray(points, dtype=float))
 
 
-def draw(folder: Path) -> None:
-    """Write all pictures to *folder*."""
-    folder.mkdir(exist_ok=True)
+def _path(picture: Callable[[], Figure]) -> Path:
+    return HERE / "pictures" / f"{picture.__name__}.svg"
+
+
+def stored(picture: Callable[[], Figure]) -> str:
+    """Return what the stored picture says that it shows; nothing, if there is none."""
+    if not _path(picture).exists():
+        return ""
+    text = _path(picture).read_text(encoding="utf-8")
+    said = re.search(r"(?s)<dc:description>(.*?)</dc:description>", text)
+    return html.unescape(said[1]) if said else ""
+
+
+def draw(picture: Callable[[], Figure]) -> Path:
+    """Store a picture, and return where."""
+    figure = picture()
+    said = {"Date": None, "Creator": None, "Description": drawn(figure)}
     with mpl.rc_context({"svg.hashsalt": "scorekit"}):
-        for picture in PICTURES:
-            figure = picture()
-            said = {"Date": None, "Creator": None, "Description": drawn(figure)}
-            figure.savefig(folder / f"{picture.__name__}.svg", metadata=said)
-
-
-if __name__ == "__main__":
-    draw(HERE / "pictures")
+        figure.savefig(_path(picture), metadata=said)
+    return _path(picture)

@@ -1,5 +1,5 @@
 """
-The picture of the house: ``python docs/rooms.py`` draws docs/pictures/rooms.svg from the imports.
+The picture of the house, docs/pictures/rooms.svg, drawn from the imports.
 
 Each module at the top and each private folder is a box, the rooms of SQL among them; a box stands
 above all that it imports.  Lines that follow from others are left out.
@@ -146,7 +146,3 @@ def drawn() -> str:
             f'<text x="{x:.0f}" y="{y + 4:.0f}" text-anchor="middle">{escape(room)}</text>',
         ]
     return "\n".join([*parts, "</svg>", ""])
-
-
-if __name__ == "__main__":
-    PICTURE.write_text(drawn(), encoding="utf-8")

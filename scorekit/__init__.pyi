@@ -1,4 +1,4 @@
-# Made of `__init__.py` by `python tests/support/public_stub.py`.
+# Made of `__init__.py` by `python docs/refresh.py`.
 
 from scorekit import readers as readers
 from scorekit import strategies as strategies

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import operator
 import os
+from collections.abc import Generator
 from typing import Any
 
 import pytest
@@ -76,3 +77,12 @@ def _no_credentials(monkeypatch: pytest.MonkeyPatch) -> None:
     """Keep every test away from a key or an endpoint that the machine happens to have."""
     for name in [name for name in os.environ if name.startswith("ANTHROPIC_")]:
         monkeypatch.delenv(name)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, Any, Any]:
+    """Say how an example gets the output of today."""
+    report = yield
+    if report.failed and isinstance(item, pytest.DoctestItem):
+        report.sections.append(("If what it prints now is right", "run `python docs/refresh.py`"))
+    return report

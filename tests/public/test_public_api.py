@@ -19,6 +19,7 @@ import pytest
 from public_register import MADE, REGISTER, Entry, results
 from public_stub import STUB, stub
 from record_types import RECORDS
+from refresh import STALE
 from test_public_groups import statistics
 
 import scorekit
@@ -37,7 +38,7 @@ ROOT = Path(scorekit.__file__).parent
 
 def test_lazy_names_and_type_checkers_agree() -> None:
     """A name is loaded lazily exactly if type checkers see it."""
-    assert STUB.read_text(encoding="utf-8") == stub()
+    assert STUB.read_text(encoding="utf-8") == stub(), STALE
     shown = {name for name in dir(scorekit) if not name.startswith("__")}
     assert shown == {*scorekit.__all__, "readers", "strategies"}
     assert scorekit.__version__

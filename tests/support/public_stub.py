@@ -1,4 +1,4 @@
-"""What type checkers read of the package: ``python tests/support/public_stub.py`` stores it."""
+"""What type checkers read of the package; ``python docs/refresh.py`` stores it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ STUB = Path(scorekit.__file__).with_name("__init__.pyi")
 def stub() -> str:
     """Return what type checkers read: the public names, made of the list in `__init__.py`."""
     lines = (f"from {home} import {name} as {name}\n" for name, home in scorekit._HOME.items())
-    return f"""# Made of `__init__.py` by `python tests/support/public_stub.py`.
+    return f"""# Made of `__init__.py` by `python docs/refresh.py`.
 
 from scorekit import readers as readers
 from scorekit import strategies as strategies
@@ -25,4 +25,6 @@ _on_load: object
 
 
 if __name__ == "__main__":
-    STUB.write_text(stub(), encoding="utf-8")
+    if STUB.read_text(encoding="utf-8") != stub():
+        STUB.write_text(stub(), encoding="utf-8")
+        print("scorekit/__init__.pyi")  # noqa: T201 - of a script
