@@ -7,13 +7,12 @@ from contextlib import ExitStack
 
 from scorekit._core.rows import ResultRow, same_bag
 from scorekit._sql.meaning.question import Question
+from scorekit._sql.refute.asked import asked
 from scorekit._sql.refute.expressions import UnfaithfulError
 from scorekit._sql.refute.faithful import Reading
-from scorekit._sql.refute.hints import hints
-from scorekit._sql.refute.inference import known_tables
 from scorekit._sql.refute.reading import read_pair
 from scorekit._sql.refute.sandbox import Cell, NoResultError, QueryError
-from scorekit._sql.refute.search import Trial, runnables
+from scorekit._sql.refute.sqlite import InSQLite, runnables
 from scorekit._sql.schema.tables import SqlSchema
 
 
@@ -34,18 +33,17 @@ def allowed_alike(
     """
     try:
         pair = read_pair(texts, dialect or "sqlite")
-        trees = pair.first, pair.second
-        nodes = [list(tree.walk()) for tree in trees]
-        known = known_tables(trees, nodes, schema, hints(nodes), dialect=pair.dialect)
+        question = Question(schema, dialect, row_order="ignored")
+        queries = asked(pair, question)
         reading = Reading("sqlite", folded=False)
+        plans = runnables(pair, queries.known, reading)
         with ExitStack() as stack:
-            question = Question(schema, dialect, row_order="ignored")
-            trial = Trial(reading, runnables(pair, known, reading), known, question, stack)
-            database = {name: [tuple(row) for row in rows[name]] for name in known.tables}
-            first, second = trial.allowed(database)
-            results = [
-                [r for one in several for r in one.results()] for several in (first, second)
-            ]
+            backend = InSQLite(reading, plans, queries, question, stack)
+            backend.load(
+                {name: [tuple(row) for row in rows[name]] for name in queries.known.tables}
+            )
+            backend.shown = backend.results("")
+            results = [[r for one in backend.allowed(i) for r in one.results()] for i in (0, 1)]
     except (UnfaithfulError, NoResultError, QueryError, KeyError):
         return False
     return all(

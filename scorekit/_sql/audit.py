@@ -36,7 +36,8 @@ from scorekit._sql.prove.scope import Scope, UnsupportedError, derived_in
 from scorekit._sql.refute.choices import NO_CHOICE, ReadingOrder, Ties
 from scorekit._sql.refute.expressions import UnfaithfulError
 from scorekit._sql.refute.reading import Pair, check_short, fold_names, read_pair
-from scorekit._sql.refute.search import Difference, Trial, refute
+from scorekit._sql.refute.search import Difference
+from scorekit._sql.refute.sqlite import InSQLite, refute
 from scorekit._sql.schema.tables import Schema, SqlSchema
 from scorekit._sql.text.parsing import is_explain, is_query, parse, refused_by_all
 from scorekit._sql.text.prepared import message_of
@@ -160,18 +161,18 @@ class _Audit:
         self.undecided: dict[str, str] = {}
 
     def differs(
-        self, kind: str, other: exp.Expr | None = None, trial: type[Trial] | None = None
+        self, kind: str, other: exp.Expr | None = None, backend: type[InSQLite] | None = None
     ) -> Difference | None:
-        """Return a database on which the query differs from *other*, or as *trial* says."""
+        """Return a database on which the query differs from *other*, or as *backend* says."""
         found = refute(
             {self.dialect: Pair(self.tree, self.tree if other is None else other, self.dialect)},
             Question(
                 self.schema,
                 self.dialect,
                 row_order="auto" if other is not None else "ignored",
-                n_databases=self.n_databases * (1 + (trial is Ties)),
+                n_databases=self.n_databases * (1 + (backend is Ties)),
             ),
-            trial=trial,
+            backend=backend,
         )
         if isinstance(found, Difference):
             return found
@@ -286,7 +287,7 @@ def _ties_at_limit(audited: _Audit) -> Iterator[Found]:
     ]
     if not limits:
         return
-    found = audited.differs("ties_at_limit", trial=Ties)
+    found = audited.differs("ties_at_limit", backend=Ties)
     if found is not None:
         order = limits[0].parent.args.get("order") if limits[0].parent is not None else None
         why = "LIMIT without ORDER BY keeps any rows"
@@ -300,7 +301,7 @@ def _reading_order(audited: _Audit) -> Iterator[Found]:
     if any(node.find(exp.Order) or node.find_ancestor(exp.WithinGroup) for node in joined):
         audited.undecided["reading_order"] = "an aggregate has an order of its own"
         return
-    found = audited.differs("reading_order", trial=ReadingOrder)
+    found = audited.differs("reading_order", backend=ReadingOrder)
     if found is not None:
         what, clause = _choosing(audited, joined)
         yield Found("reading_order", clause, f"{what} depends on the order of reading", found)

@@ -9,7 +9,6 @@ from typing import Any, Final, Literal, TypeVar
 import attrs
 
 from scorekit._core.clock import OutOfTimeError, limited
-from scorekit._core.rows import Rows, same_bag, same_in_some_column_order, same_set
 from scorekit._core.text import ORDINALS
 from scorekit._sql.databases.kinds import UNCASED
 from scorekit._sql.meaning.operands import drops_texts
@@ -17,10 +16,11 @@ from scorekit._sql.meaning.question import Question, Same
 from scorekit._sql.prove.clauses import differing
 from scorekit._sql.prove.search import IGNORED, UNORDERED, Proof, Unproved, Within, search
 from scorekit._sql.refute.duck import DUCKDB, is_installed, refute_in_duckdb, why_not
-from scorekit._sql.refute.engine import AnyEngine, Engine, Raised, engine_name, refute_by
+from scorekit._sql.refute.engine import AnyEngine, Engine, engine_name, refute_by
 from scorekit._sql.refute.expressions import UnfaithfulError
 from scorekit._sql.refute.reading import Pair, Texts, fold_names, read_pair, read_texts
-from scorekit._sql.refute.search import Difference, NoDifference, refute
+from scorekit._sql.refute.search import Difference, NoDifference
+from scorekit._sql.refute.sqlite import refute
 from scorekit._sql.schema.tables import Schema, SqlSchema, read_schema
 from scorekit._sql.text.parsing import is_long, text_around
 from scorekit.errors import MissingExtraError, one_line, refuse
@@ -36,9 +36,6 @@ N_RUN_IF_PROVED: Final = 3
 
 PROOF_SHARE: Final = 0.6
 """The share of the time that the search for a proof may take."""
-
-WHOLE_EFFORT_SECONDS: Final = 5.0
-"""The time limit from which on no step fewer is taken."""
 
 WOULD_HELP: Final = 'engine="duckdb" may run them'
 
@@ -115,24 +112,25 @@ def find_evidence(
         TypeError: If one of them has the wrong type.
     """
     known = read_schema(schema, options.keys, dialect)
-    unread = known.unread if known is not None else ()
-    unread = (*unread, *_left_out(texts, dialect))
-    same = _same(options.semantics, options.column_order, options.tolerance)
     question = Question(
         schema=known,
         dialect=dialect,
+        texts=texts,
         semantics=options.semantics,
         column_order=options.column_order,
         row_order=options.row_order,
         tolerance=options.tolerance,
-        same=same if is_alike is None else _either(same, is_alike),
+        rule=options.rule,
+        is_alike=is_alike,
+        locate=options.locate,
         n_databases=n_databases,
         seed=seed,
-        effort=min(1.0, seconds / WHOLE_EFFORT_SECONDS),
+        seconds=seconds,
     )
+    unread = (*(() if known is None else known.unread), *_left_out(question))
     schema_read_again = partial(read_schema, schema, options.keys)
     own, ready = (None, True) if isinstance(engine, str) else (engine, False)
-    looked_for = _Search(texts, question, own, ready, options, seconds, schema_read_again)
+    looked_for = _Search(question, own, ready, schema_read_again)
     with limited(seconds):
         return looked_for.result(unread)
 
@@ -141,13 +139,10 @@ def find_evidence(
 class _Search:
     """A proof and a counterexample of one pair, each within its time."""
 
-    texts: tuple[str, str]
     question: Question
     engine: Engine | None
     ready: bool
     """Whether DuckDB runs what is undecided otherwise."""
-    given: Any
-    seconds: float
     read_again: Callable[..., SqlSchema | None]
     """Reads the schema for SQLite, whose keys may hold NULL or not."""
     is_late: bool = False
@@ -157,12 +152,12 @@ class _Search:
         """Return what is found."""
         known, named = self.question.schema, self.question.dialect
         try:
-            read, refused = _texts(self.texts, known, named, lenient=self.has_engine)
+            read, refused = _texts(self.question, lenient=self.has_engine)
         except (UnfaithfulError, RecursionError, OutOfTimeError) as error:
             return self.unread(error)
         unread, pair = (*unread, *read.assumptions), read.neutral
         if pair.first == pair.second:
-            return _identical(read.refusals, tuple(_left_out(self.texts, named)))
+            return _identical(read.refusals, tuple(_left_out(self.question)))
         proof: Proof | Within | Unproved = Unproved(exhausted=False)
         if not (refused or read.refusals):
             prove = partial(search, pair.first, pair.second, self.question, readings=read.readings)
@@ -185,7 +180,7 @@ class _Search:
         is_late = isinstance(error, OutOfTimeError)
         reason = TOO_DEEP if isinstance(error, RecursionError) else one_line(str(error))
         if is_late:
-            reason = f"the queries were not read; the clock ended it after {self.seconds:g} s"
+            reason = f"the queries were not read; {self.question.out_of_time}"
         return Evidence(verdict="unknown", reason=reason, timed_out=is_late)
 
     @property
@@ -216,27 +211,27 @@ class _Search:
 
     def unproved(
         self,
-        found: Difference | NoDifference | Raised,
+        found: Difference | NoDifference,
         by: str | None,
         proof: Unproved,
         read: Texts,
         unread: tuple[str, ...],
     ) -> Evidence:
         """Return what is found where there is no proof."""
-        rule = self.given.rule
+        question, rule = self.question, self.question.rule
         if not isinstance(found, Difference):
             how = "" if rule == "scorekit" else f", by the rule {rule!r}"
             reason = (*read.refusals, found.reason + how)[0]
             unknown = _unknown(found, proof, reason, unread, by)
-            late = f"; the clock ended it after {self.seconds:g} s" * self.is_late
+            late = f"; {question.out_of_time}" * self.is_late
             return attrs.evolve(unknown, reason=unknown.reason + late, timed_out=self.is_late)
-        if found.order_only and not self.same(*found.results):
+        if found.order_only and not question.same_rows(*found.results):
             why = f"the same results in another order, by the rule {rule!r}"
             return Evidence(verdict="unknown", reason=why, assumptions=unread, engine=by)
         differs_in: tuple[str, ...] = ()
-        if self.given.locate and not read.refusals:
+        if question.locate and not read.refusals:
             first, second = read.neutral[:2]
-            prove = partial(search, second=second, question=self.question)
+            prove = partial(search, second=second, question=question)
             differs_in = self.within(1.0, lambda: differing(first, second, prove)) or ()
         return Evidence(
             verdict="refuted",
@@ -247,7 +242,7 @@ class _Search:
             differs_in=differs_in,
         )
 
-    def run(self, pair: Pair, *, is_proved: bool) -> Difference | NoDifference | Raised | None:
+    def run(self, pair: Pair, *, is_proved: bool) -> Difference | NoDifference | None:
         """Return how the caller's engine tells the queries apart, if there is one."""
         if self.engine is None:
             return None
@@ -255,14 +250,8 @@ class _Search:
         question = attrs.evolve(
             self.question, n_databases=min(n, N_RUN_IF_PROVED if is_proved else n)
         )
-        ran = self.within(1.0, partial(refute_by, self.engine, self.texts, pair, question))
+        ran = self.within(1.0, partial(refute_by, self.engine, pair, question))
         return ran or self.late
-
-    @property
-    def same(self) -> Same:
-        """Whether two results hold the same rows, whatever the rule of a benchmark says."""
-        given = self.given
-        return _same(given.semantics, given.column_order, given.tolerance)
 
     @property
     def late(self) -> NoDifference:
@@ -272,7 +261,7 @@ class _Search:
     def within(self, share: float, work: Callable[[], _T]) -> _T | None:
         """Return what *work* returns, None if it takes more than its share of the time."""
         try:
-            with limited(share * self.seconds):
+            with limited(share * self.question.seconds):
                 return work()
         except OutOfTimeError:
             self.is_late = True
@@ -299,7 +288,7 @@ def _identical(refusals: tuple[str, ...], left_out: tuple[str, ...]) -> Evidence
 
 
 def _unknown(
-    found: NoDifference | Raised,
+    found: NoDifference,
     proof: Unproved,
     reason: str,
     unread: tuple[str, ...],
@@ -311,22 +300,21 @@ def _unknown(
         reason=one_line(reason) + ended,
         assumptions=unread,
         engine=engine,
-        raises=("a", "b")[found.query] if isinstance(found, Raised) else None,
+        raises=found.raises,
     )
 
 
-def _left_out(texts: tuple[str, str], dialect: str | None) -> Iterator[str]:
+def _left_out(question: Question) -> Iterator[str]:
     """Yield what stands around the SQL of each text and is not read."""
-    for text, which in zip(texts, ORDINALS, strict=True):
-        around = text_around(text, dialect)
+    for text, which in zip(question.texts, ORDINALS, strict=True):
+        around = text_around(text, question.dialect)
         if around:
             yield f"of the {which} text this is left out: {one_line(around, _TEXT_SHOWN)}"
 
 
-def _texts(
-    texts: tuple[str, str], schema: SqlSchema | None, dialect: str | None, *, lenient: bool
-) -> tuple[Texts, str]:
+def _texts(question: Question, *, lenient: bool) -> tuple[Texts, str]:
     """Read two queries; what their dialect may not have an engine may, so that is only said."""
+    texts, schema, dialect = question.texts, question.schema, question.dialect
     try:
         return read_texts(texts, schema, dialect), ""
     except UnfaithfulError as error:
@@ -377,21 +365,3 @@ def _refuted(found: Difference) -> str:
     n_rows = sum(len(rows) for _, rows in found.tables.values())
     what = "the order of results differs" if found.order_only else "results differ"
     return f"{what} on a database of {n_rows} row{'s' * (n_rows != 1)}"
-
-
-def _same(semantics: str, column_order: str, tolerance: float) -> Callable[[Rows, Rows], bool]:
-    compare = same_set if semantics == "set" else same_bag
-
-    def same(first: Rows, second: Rows) -> bool:
-        if first and second and len(first[0]) != len(second[0]):
-            return False
-        if column_order == "significant" or compare(first, second, tolerance):
-            return compare(first, second, tolerance)
-        # no difference is proved where the search for an order of columns was given up
-        return same_in_some_column_order(first, second, tolerance, compare) is not False
-
-    return same
-
-
-def _either(same: Same, is_alike: Same) -> Same:
-    return lambda first, second: same(first, second) or is_alike(first, second)

@@ -19,13 +19,13 @@ from scorekit._sql.refute.sandbox import (
     Database,
     QueryError,
 )
-from scorekit._sql.refute.search import Trial
+from scorekit._sql.refute.sqlite import InSQLite
 
 NO_CHOICE: Final = "nothing in the query leaves a choice"
 _CHOOSING: Final = (ONLY, AT_LEAST, AT_MOST, OF_COPIES, TIE, JOINED)
 
 
-class Ties(Trial):
+class Ties(InSQLite):
     """Tells whether rows that tie at a LIMIT leave several results to a query."""
 
     def turned(self, database: Database, share: float) -> Database:
@@ -37,10 +37,9 @@ class Ties(Trial):
         if not (query.cut or query.chooses):
             raise QueryError(NO_CHOICE)
         self.sandbox.breaks_windows = False
-        self._load(database)
+        self.load(database)
         self.sandbox.now = self._moments[0]
-        allowed = self._allowed(query)
-        results = (result for one in allowed for result in one.results())
+        results = (result for one in self.allowed(0) for result in one.results())
         first = next(results)
         for other in islice(results, _MOST_COMPARED):
             if not self.same(first, other):
@@ -68,7 +67,7 @@ def levelled(database: Database, known: TablesRead) -> Database:
     return found
 
 
-class ReadingOrder(Trial):
+class ReadingOrder(InSQLite):
     """Tells whether a query returns something else where tables are read from their ends."""
 
     def differs(self, database: Database) -> bool:
@@ -81,9 +80,9 @@ class ReadingOrder(Trial):
         try:
             shown: list[list[ResultRow]] = []
             for rows in (database, turned):
-                self._load(rows)
-                shown.append(self._run(0))
+                self.load(rows)
+                shown.append(self.run(0))
         finally:
             self.sandbox.chosen = None
-        self.shown = tuple(shown)
+        self.shown = shown[0], shown[1]
         return bool(chosen) and not self.same(*self.shown)

@@ -13,7 +13,7 @@ import attrs
 from sqlglot import exp
 
 from scorekit._sql.meaning.question import Question
-from scorekit._sql.refute.engine import Raised, refute_by
+from scorekit._sql.refute.engine import refute_by
 from scorekit._sql.refute.expressions import UnfaithfulError
 from scorekit._sql.refute.inference import TablesRead
 from scorekit._sql.refute.reading import Pair, read_pair
@@ -140,13 +140,11 @@ def refute_in_duckdb(pair: Pair, question: Question) -> Difference | NoDifferenc
         translated = read_pair(texts, DUCKDB)
     except (UnfaithfulError, ValueError, RecursionError) as error:
         return NoDifference(f"DuckDB cannot run it: {error}")
-    asked = attrs.evolve(question, dialect=DUCKDB)
+    asked = attrs.evolve(question, dialect=DUCKDB, texts=texts)
     check = None if dialect == DUCKDB else partial(_check_shared, trees)
     with InDuckDB() as engine:
-        found = refute_by(engine, texts, translated, asked, shown_in=dialect, check=check)
-    if isinstance(found, Raised):
-        return NoDifference(found.reason)
-    return found
+        found = refute_by(engine, translated, asked, shown_in=dialect, check=check)
+    return found._replace(raises=None) if isinstance(found, NoDifference) else found
 
 
 def _check_shared(trees: Sequence[exp.Expr], known: TablesRead) -> None:

@@ -7,7 +7,7 @@ from bisect import bisect, insort
 from collections.abc import Callable, Mapping, Sequence
 from decimal import Context, Decimal, localcontext
 from functools import partial
-from typing import Any, Final, NoReturn, Self, TypeAlias
+from typing import Any, Final, Literal, NoReturn, Self, TypeAlias
 
 from scorekit._core.clock import check_time
 from scorekit._core.rows import ResultRow
@@ -85,11 +85,18 @@ _LIMITS: Final = {
 }
 
 
-class QueryError(Exception):
-    """SQLite cannot run a query at all."""
+class _NotRunError(Exception):
+    def __init__(self, reason: str, raises: Literal["a", "b"] | None = None) -> None:
+        super().__init__(reason)
+        self.raises: Literal["a", "b"] | None = raises
+        """The query that the caller's engine alone does not run."""
 
 
-class NoResultError(Exception):
+class QueryError(_NotRunError):
+    """A query cannot be run at all."""
+
+
+class NoResultError(_NotRunError):
     """A query has no definite result on one database, or none within the limits."""
 
 

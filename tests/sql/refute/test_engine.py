@@ -152,7 +152,7 @@ def test_what_is_raised_once_is_the_instruments(at: int) -> None:
     (lambda *_: [{"id": 1}], "the engine must return rows of cells, not dict"),
     (lambda *_: [1], "the engine must return rows of cells, not int"),
     (lambda *_: [(1,), (1, 2)], "the engine returned rows of several widths"),
-    (lambda *_: [(1,)] * 5000, "more than 2000 rows"),
+    (lambda *_: [(1,)] * 5000, "not determined: more than 2000 rows"),
     (lambda *_: 1 / 0, "the engine runs neither query: ZeroDivisionError: division by zero"),
 ])  # fmt: skip
 def test_an_engine_that_does_not_work_decides_nothing(
@@ -237,8 +237,40 @@ def test_the_order_of_rows_counts_where_both_ask_for_one() -> None:
     up, down = "SELECT ID FROM orders ORDER BY total", "SELECT ID FROM orders ORDER BY total DESC"
     found = compared((up, down))
     assert present(found.counterexample).order_only
+    assert sum(len(table.rows) for table in present(found.counterexample).tables) == 2
     assert compared((up, down), row_order="ignored").verdict != "refuted"
     assert compared((up, "SELECT ID FROM orders ORDER BY total, ID")).verdict != "refuted"
+
+
+def test_order_is_told_as_in_sqlite() -> None:
+    """Columns may change places, and a first query without an order allows any."""
+    pair = (
+        "SELECT ID, total FROM orders ORDER BY 1, 2",
+        "SELECT total, ID FROM orders ORDER BY 1, 2",
+    )
+    for engine in (lite, None):
+        found = compared(pair, engine, column_order="ignored")
+        assert present(found.counterexample).order_only
+        loose = compared(
+            ("SELECT ID FROM orders", "SELECT ID FROM orders ORDER BY 1"),
+            engine,
+            row_order="expected",
+        )
+        assert present(loose.counterexample).order_only
+        assert compared((pair[0], pair[0] + " LIMIT 1000"), engine).verdict != "refuted"
+
+
+def test_an_engine_that_cannot_sort_by_a_place_tells_no_order() -> None:
+    """What its rows are is told all the same."""
+
+    def plain(statements: Sequence[str], query: str) -> list[Any]:
+        if ", 1" in query:
+            raise ValueError("no order by places")
+        return lite(statements, query)
+
+    pair = "SELECT ID FROM orders ORDER BY total", "SELECT ID FROM orders ORDER BY total DESC"
+    assert compared(pair, plain).reason.startswith("no difference on ")
+    assert compared((pair[0], WIDER[0]), plain).verdict == "refuted"
 
 
 def test_an_engine_is_a_function() -> None:
