@@ -34,6 +34,7 @@ from scorekit._sql.meaning.tree import (
     Negative,
     Node,
     Not,
+    OpenName,
     Or,
     Ordered,
     Query,
@@ -43,7 +44,9 @@ from scorekit._sql.meaning.tree import (
     Source,
     Star,
     When,
+    Windowed,
     conjuncts,
+    found_in,
     local_sources,
     walk,
 )
@@ -76,6 +79,9 @@ def misfit(
         return names.unread if certain or not sure else None
     parts = {part for several in names.queries.values() for q in several for part in walk(q)}
     faults = planner.certain if sure else planner.faults
+    if sure:  # below windows stand columns of what is computed above them
+        parts |= {part for select in names.selects.values() for part in walk(select)}
+        parts -= {part.query for part in parts if isinstance(part, Windowed)}
     return min((fault for part in parts for fault in faults(part)), default=None)
 
 
@@ -193,6 +199,7 @@ _OF_GROUPS: Final = frozenset(
     | {"withingroup"}
 )
 """Functions of the rows of a group that the tree does not look into."""
+_ORDERED_APART: Final = "SELECT DISTINCT is ordered by what it does not return"
 _BESIDE: Final = "a column that stands beside groups and is none of them"
 _OTHER_TYPES = re.compile(r"UUID|JSONB?|XML|INET|(?:VAR)?BINARY|BLOB|ARRAY")
 
@@ -216,7 +223,7 @@ class Planner(Catalog):
                 and not {*values} <= {*node.query.outputs}
                 and not any(isinstance(output, Star) for output in node.query.outputs)
             ):
-                yield "SELECT DISTINCT is ordered by what it does not return"
+                yield _ORDERED_APART
             yield from self.of_groups(node.query, values)
         elif isinstance(node, Select):
             yield from self.of_groups(node, ())
@@ -225,8 +232,12 @@ class Planner(Catalog):
             yield from self.of_values(node)
 
     def certain(self, node: Node) -> Iterator[str]:
-        """Yield what the database refuses whatever keys its tables have."""
+        """Yield what the database refuses for sure."""
         yield from self.alone(node)
+        if self.dialect == "postgres":
+            yield from self.without_key(node)
+            if _is_ordered_apart(node):
+                yield _ORDERED_APART
         yield from self.of_joins(node)
         if self.of_kinds:
             yield from self.of_values(node)
@@ -266,11 +277,29 @@ class Planner(Catalog):
         keys = node.keys or ()
         sources = frozenset[Source]().union(*(key.sources for key in keys))
         plain = self.dialect == "duckdb" and all(isinstance(key, Column) for key in keys)
-        if any(
-            isinstance(value, Column) and (plain or sources.isdisjoint(value.sources))
-            for value in bare_columns(node, lambda called: not called.certain)
-        ):
+        if any(plain or sources.isdisjoint(value.sources) for value in _beside(node)):
             yield _BESIDE
+
+    def without_key(self, node: Node) -> Iterator[str]:
+        """
+        Yield what stands beside groups by columns of its table that hold no key of it.
+
+        A table of which the schema names no key may have one all the same.
+        """
+        select, values = node, tuple[Scalar, ...]()
+        if isinstance(node, Ordered):
+            select, values = node.query, tuple(item.value for item in node.items)
+        if not isinstance(select, Select) or self.schema is None or not self.schema.complete:
+            return
+        keys = select.keys or ()
+        computed = [key.sources for key in keys if not isinstance(key, Column)]
+        unsure = frozenset[Source]().union(*computed)  # one may be the column that USING merged
+        is_determined, keyed = self.depends(keys), self.schema.keys
+        shown = attrs.evolve(select, outputs=(*select.outputs, *values))
+        for value in _beside(shown):
+            is_known = not value.source.table or value.source.table.lower() in keyed
+            if is_known and value.source not in unsure and not is_determined(value):
+                yield _BESIDE
 
     def depends(self, keys: tuple[Scalar, ...]) -> Callable[[Scalar], bool]:
         """Return what says whether a column has one value in each group by some keys."""
@@ -412,6 +441,43 @@ class Binder(Planner):
 
     def _kind(self, value: Node) -> str:
         return "" if isinstance(value, Literal) and value.kind == "text" else super()._kind(value)
+
+
+def _beside(select: Select) -> list[Column]:
+    """
+    Return columns that stand beside groups for sure.
+
+    An aggregate in a subquery may be of the groups around it, and of the columns that USING
+    merges a database may take one.
+    """
+    inner: list[Node] = []
+    for node in (part for output in (select.having, *select.outputs) for part in walk(output)):
+        if isinstance(node, Query):
+            inner += found_in(node, Aggregate)
+        elif isinstance(node, Function) and node.name == "coalesce":
+            inner += [node] if len(node.sources) > 1 else []
+    unsure = {column for node in inner for column in found_in(node, Column)}
+    bare = bare_columns(select, lambda called: not called.certain or called.name in _OF_GROUPS)
+    return [one for one in bare if isinstance(one, Column) and one not in unsure]
+
+
+def _is_ordered_apart(node: Node) -> bool:
+    """
+    Say whether rows that are made distinct are ordered by a column that they do not show.
+
+    A subquery may be one that they show: it is written out twice then.
+    """
+    if not isinstance(node, Ordered) or not isinstance(node.query, Select):
+        return False
+    shown = [part for output in node.query.outputs for part in walk(output)]
+    if not node.query.distinct or any(isinstance(part, Star | OpenName) for part in shown):
+        return False
+    return any(
+        isinstance(part, Column | Aggregate) and part not in shown
+        for item in node.items
+        if next(found_in(item.value, Query), None) is None
+        for part in walk(item.value)
+    )
 
 
 def _parts(
