@@ -12,7 +12,7 @@ import pytest
 from hypothesis import settings
 
 settings.register_profile("dev", max_examples=50, deadline=None)
-settings.register_profile("ci", max_examples=50, deadline=None, print_blob=True, derandomize=True)
+settings.register_profile("ci", max_examples=25, deadline=None, print_blob=True, derandomize=True)
 settings.register_profile("nightly", max_examples=2000, deadline=None)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci" if "CI" in os.environ else "dev"))
 
