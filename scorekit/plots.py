@@ -420,7 +420,8 @@ def plot_cost_quality(
     only right or wrong. A model with more attempts therefore does not look more expensive. Thin
     lines are the intervals of both means, except for costs without an upper bound. Costs are means
     over what was measured, whose number stands behind a name if it is not all; the title names
-    what is left out without any. The axis of costs is logarithmic where the largest is ten times
+    what is left out without any, and of a `CrossTier` what was measured otherwise than the
+    baseline. The axis of costs is logarithmic where the largest is ten times
     the smallest, and below the figure stands how many names find no room.
 
     Args:
@@ -446,14 +447,8 @@ def plot_cost_quality(
         ...
         scorekit.errors.InputError: points must be a non-empty sequence of TierStatistics, got ()
     """
-    if isinstance(points, CrossTier):
-        points = points.tiers
     places, unpriced, x_label, y_label = _places(points)
-    is_report = isinstance(points, CodeReport)
-    title = f"Cost and quality of {counted(len(places), 'model' if is_report else 'tier')}"
-    if unpriced:
-        lacking = f"no costs{' or outcomes' * is_report}: {', '.join(unpriced)}"
-        title += f" of {len(places) + len(unpriced)} ({lacking})"
+    title = _title_of_places(points, len(places), unpriced)
     own = axes_for(ax, width_inches)
     axes = untyped(own)
     frontier = _frontier([(cost, quality) for _, cost, quality, *_ in places])
@@ -508,6 +503,19 @@ def plot_cost_quality(
         bars += ((x, y), (end, y)), ((end, y), (end, top))
     place_names(own, texts, BESIDE, bars, n=len(places), what="names")
     return own
+
+
+def _title_of_places(points: object, n: int, unpriced: Sequence[str]) -> str:
+    """Say how many are drawn, which are not, and which were measured otherwise."""
+    is_report = isinstance(points, CodeReport)
+    title = f"Cost and quality of {counted(n, 'model' if is_report else 'tier')}"
+    if unpriced:
+        lacking = f"no costs{' or outcomes' * is_report}: {', '.join(unpriced)}"
+        title += f" of {n + len(unpriced)} ({lacking})"
+    changes = points.rulers.items() if isinstance(points, CrossTier) else ()
+    if otherwise := [short_name(name) for name, change in changes if change.differences]:
+        title += f"; measured otherwise: {', '.join(otherwise)}"
+    return title
 
 
 def plot_time_horizon(
@@ -830,7 +838,8 @@ def _places(points: object) -> tuple[list[_PricedPoint], list[str], str, str]:
     places: list[_PricedPoint] = []
     unpriced: list[str] = []
     if not isinstance(points, CodeReport):
-        for tier in check_records("points", points, TierStatistics):
+        tiers = points.tiers if isinstance(points, CrossTier) else points
+        for tier in check_records("points", tiers, TierStatistics):
             name, costs, around = tier.tier_id, tier.cost_usd_interval, tier.composite_interval
             if costs is None:
                 unpriced.append(short_name(name))

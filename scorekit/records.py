@@ -124,6 +124,18 @@ class Record(Shown):
 
     higher_is_better: ClassVar[bool] = True
 
+    if not TYPE_CHECKING:  # type checkers find a missing attribute
+
+        def __getattr__(self, name: str) -> object:
+            """Return the default of a field that a pickle of before does not have."""
+            known = attrs.fields_dict(type(self)).get(name)
+            if known is None or known.default is attrs.NOTHING:
+                missing_attribute(self, name)
+            value = known.default
+            value = value.factory() if isinstance(value, attrs.Factory) else value
+            object.__setattr__(self, name, value)
+            return value
+
     def __init_subclass__(cls) -> None:
         """Let ``help()`` show the fields with their texts."""
         text = cls.__dict__["__doc__"]

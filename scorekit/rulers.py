@@ -8,7 +8,7 @@ from typing import Any, Final, Literal, Self
 
 import attrs
 
-from scorekit._core.mappings import FrozenMapping
+from scorekit._core.mappings import FrozenMapping, frozen_mappings
 from scorekit._core.text import key_of
 from scorekit._sheet.model import Sheet, Table, line_of
 from scorekit._sheet.values import counted
@@ -50,6 +50,9 @@ CONCERNS: Final[Mapping[str, frozenset[str]]] = {
     "expected_safe": frozenset({"safety_validation"}),
 }
 """The metrics of SQL cases that each thing they are measured with can change."""
+
+UNJUDGED: Final = frozenset[str]().union(*CONCERNS.values()) - {"query_correctness"}
+"""Metrics of SQL cases that no judge decides."""
 
 OF_ANSWERS: Final = frozenset({"should_pass", "expected_safe"})
 """What is true of one answer: another answer has another one, which is no other ruler."""
@@ -110,14 +113,18 @@ class Ruler(Record):
     Every report has one as *ruler*, and `compare_reports` compares them.
     """
 
-    settings: FrozenMapping[str, FrozenMapping[str, str]] = EMPTY
+    settings: FrozenMapping[str, FrozenMapping[str, str]] = attrs.field(
+        default=EMPTY, converter=frozen_mappings
+    )
     """By metric, each option that can change its scores, with its value. What concerns every
     metric stands under an empty name."""
-    cases: FrozenMapping[str, FrozenMapping[str, str]] = EMPTY
+    cases: FrozenMapping[str, FrozenMapping[str, str]] = attrs.field(
+        default=EMPTY, converter=frozen_mappings
+    )
     """By case, a digest of each thing that it was measured with, such as its reference."""
-    judges: FrozenMapping[str, str] = EMPTY
+    judges: FrozenMapping[str, str] = attrs.field(default=EMPTY, converter=frozen_mappings)
     """By case, who judged it, where a judge decided."""
-    versions: FrozenMapping[str, str] = EMPTY
+    versions: FrozenMapping[str, str] = attrs.field(default=EMPTY, converter=frozen_mappings)
     """Versions of what measures: of the metrics, and of a harness or a dataset where it is
     known."""
     unknown: tuple[str, ...] = ()
@@ -128,7 +135,7 @@ class Ruler(Record):
         Return what a case was measured with, as far as it can change a metric.
 
         Examples:
-            >>> ruler = Ruler(settings=FrozenMapping({"": FrozenMapping({"rubric": "v2"})}))
+            >>> ruler = Ruler(settings={"": {"rubric": "v2"}})
             >>> ruler.of("score", "task-1")
             {'rubric': 'v2'}
         """
@@ -137,7 +144,7 @@ class Ruler(Record):
         for name, digest in self.cases.get(case_id, NONE).items():
             if name != ORDER and metric in CONCERNS.get(name, (metric,)):
                 found[name] = digest
-        if metric == "query_correctness" and case_id in self.judges:
+        if case_id in self.judges and metric not in UNJUDGED:
             found[JUDGE] = self.judges[case_id]
         return found
 

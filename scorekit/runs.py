@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from statistics import pvariance
-from typing import Any, Required, TypedDict, Unpack, get_args, overload
+from typing import Any, Literal, NamedTuple, Required, TypedDict, Unpack, get_args, overload
 
 import attrs
 import numpy as np
 from numpy.typing import NDArray
 
+from scorekit._comparison.alike import KEPT_SHARE, Difference, Rulers, named_ruler
 from scorekit._core.checks import (
     check_choice,
     check_count,
@@ -59,7 +61,8 @@ from scorekit.costs import (
 from scorekit.errors import InputError, one_line, refuse, shown
 from scorekit.intervals import Interval, Weighting, group_means, interval_around, interval_of_mean
 from scorekit.prices import ModelPrice, token_cost
-from scorekit.records import Record, TableRecord, listing
+from scorekit.records import Record, Report, ReportScores, TableRecord, listing
+from scorekit.rulers import EVERY, JUDGE, NONE, VERSIONS, Ruler, RulerChange
 from scorekit.summary import (
     LetterGrade,
     Statistics,
@@ -73,6 +76,21 @@ BY_BONUS = 1.5
 
 MAX_NAME = 32
 """Characters of a tier's name in a table."""
+
+SCORE, PRICE = "composite_score", "cost_of_pass"
+"""What tiers are compared by."""
+
+MADE_OF: Mapping[str, tuple[str, ...]] = {
+    "pass_rate": ("pass_rate",),
+    "impl_rate": ("impl_rate",),
+    "cost_usd": ("cost_usd",),
+    SCORE: ("pass_rate", "impl_rate", SCORE),
+    PRICE: ("cost_usd", "pass_rate", PRICE),
+}
+"""The measures of a tier, and those whose ruler is also theirs."""
+
+WEIGHTS = "weights"
+"""What a tier says itself that its composite score was measured with."""
 
 AVERAGED = ("pass_rate", "impl_rate", "cost_usd", "composite_score")
 """What *means* of a tier has."""
@@ -441,8 +459,8 @@ def _weigh(pass_rate: float, impl_rate: float, pass_share: Fraction) -> float:
 
 
 @attrs.frozen(kw_only=True, repr=False)
-class TierStatistics(TableRecord):
-    """Result of `tier_statistics`."""
+class TierStatistics(Report):
+    """Result of `tier_statistics`; `compare_reports` takes two whose runs name their tasks."""
 
     tier_id: str
     n_runs: int
@@ -482,6 +500,8 @@ class TierStatistics(TableRecord):
     task_means: FrozenMapping[str, tuple[float, float]] | None = None
     """Mean cost and pass rate of the measured runs of each task, by which costs of a pass of two
     tiers are compared; None where the runs name no task, or no cost was measured."""
+    ruler: Ruler | None = None
+    """What all this was measured with; None in a tier that was made before there were rulers."""
 
     def __attrs_post_init__(self) -> None:
         """Refuse what would mislead a comparison of tiers; means not given are those of runs."""
@@ -505,6 +525,14 @@ class TierStatistics(TableRecord):
         median, interval = self.composite_score.median, self.composite_interval
         outside = not interval.low <= median <= interval.high
         return outside and letter_grade(self.means["composite_score"]).letter != self.grade.letter
+
+    def scores_by_case(self) -> ReportScores | None:
+        """Return the composite scores of each task; None where the runs name no task."""
+        if self.task_scores is None:
+            return None
+        return ReportScores(
+            {(SCORE, self.tier_id): self.task_scores}, ruler=_known_ruler(self), own_metric=SCORE
+        )
 
     def _sheet(self) -> Sheet:
         return Sheet(
@@ -574,6 +602,11 @@ def _priced(tier: TierStatistics) -> str:
     return f"{tier.n_costs} of {tier.n_runs}" if tier.n_costs < tier.n_runs else ""
 
 
+def _known_ruler(tier: TierStatistics) -> Ruler:
+    """Return what a tier was measured with, of one without a ruler what is not known."""
+    return tier.ruler or Ruler(settings={EVERY: NONE}, unknown=("versions", WEIGHTS))
+
+
 def _short(name: str) -> str:
     return one_line(name, MAX_NAME)
 
@@ -589,6 +622,7 @@ def tier_statistics(
     confidence_level: float = 0.95,
     quantiles: Iterable[float] = (0.5, 0.95),
     seed: int = 0,
+    ruler: Mapping[str, str | float | None] | Ruler | None = None,
 ) -> TierStatistics:
     """
     Summarize the repeated runs of one tier.
@@ -617,6 +651,10 @@ def tier_statistics(
         confidence_level: Level of the intervals in (0, 1).
         quantiles: Shares in [0, 1] at which cost and duration are described.
         seed: Of the resamples behind the intervals of costs (at most 2**32 - 1).
+        ruler: What the runs were measured with, as a mapping from names to text, such as
+            ``{"judge": "x", "rubric": "v2", "prices": "2026-11"}``, None where it is not known;
+            tiers with other ones are not compared. A `Ruler` can say it for single measures
+            (``"impl_rate"``) and tasks. The two weights are always in it.
 
     Returns:
         A frozen `TierStatistics`. Read *pass_rate* with its *pass_rate_interval*, *cost_of_pass*
@@ -627,9 +665,11 @@ def tier_statistics(
             counted twice), or only some runs have a *task_id*. Also if a weight is negative or not
             finite, both are 0, *weights* is unknown, a cost lies outside *bounds*,
             *confidence_level* lies outside (0, 1), a quantile lies outside [0, 1], *seed* is out
-            of range, or a pass costs more than a float holds.
+            of range, or a pass costs more than a float holds. Also if *ruler* names other weights,
+            a measure that a tier does not have, or tasks where runs name none.
         TypeError: If *tier_id* is neither a string nor an integer, *runs* not a sequence of `Run`,
-            or a weight, a bound, *confidence_level*, a quantile or *seed* not a number.
+            or a weight, a bound, *confidence_level*, a quantile or *seed* not a number. Also if
+            *ruler* is neither a mapping nor a `Ruler`, or a value in it neither text nor a number.
 
     Examples:
         >>> runs = [
@@ -666,6 +706,7 @@ def tier_statistics(
     groups = np.array([tasks[run.task_id] for run in checked if run.task_id]) if tasks else None
     passes = np.array([run.passed for run in checked], np.float64)
     impl_rates = np.array([run.impl_rate for run in checked])
+    measured_with = _ruler_of(ruler, share, given, has_tasks=bool(tasks))
     durations = [run.duration_seconds for run in checked if run.duration_seconds is not None]
     scores = [_weigh(float(run.passed), run.impl_rate, share) for run in checked]
     composite = describe(scores)
@@ -709,6 +750,36 @@ def tier_statistics(
         ),
         weights=weights if tasks else "attempts",
         means=FrozenMapping({**means, **mean_cost}),
+        ruler=measured_with,
+    )
+
+
+def _ruler_of(given: object, share: Fraction, runs: Sequence[Run], *, has_tasks: bool) -> Ruler:
+    """Return what a tier was measured with: as the caller says, with the weights."""
+    named = Ruler() if given is None else named_ruler("ruler", given)
+    for metric in named.settings:
+        if metric != EVERY:
+            check_choice("a measure of ruler", metric, tuple(MADE_OF))
+    if not has_tasks and (own := {*named.cases, *named.judges}):
+        refuse("ruler", "of no tasks, as the runs name none", min(own))
+    weights = f"pass {float(share):.6g}, impl {float(1 - share):.6g}"
+    for said in named.settings.values():
+        if said.get(WEIGHTS, weights) != weights:
+            refuse(f"{WEIGHTS} of ruler", f"those of the call, {weights}", said[WEIGHTS])
+    settings = {EVERY: named.settings.get(EVERY, NONE)}
+    for metric, parts in MADE_OF.items():
+        own_weights = {WEIGHTS: weights} if metric == SCORE else {}
+        of_parts = (named.settings.get(part, NONE) for part in parts)
+        if found := dict(item for one in (*of_parts, own_weights) for item in one.items()):
+            settings[metric] = FrozenMapping(found)
+    is_graded = any(run.impl_rate != run.passed for run in runs)
+    says_who = named.judges or any(JUDGE in one for one in settings.values())
+    unknown = {*named.unknown, *([JUDGE] if is_graded and not says_who else [])}
+    return attrs.evolve(
+        named,
+        settings=FrozenMapping(settings),
+        versions=FrozenMapping({**named.versions, **VERSIONS}),
+        unknown=tuple(sorted(unknown)),
     )
 
 
@@ -806,11 +877,16 @@ class CrossTier(TableRecord):
     n_common_tasks: FrozenMapping[str, int | None] = attrs.field(
         factory=FrozenMapping[str, int | None]
     )
-    """Tasks that each other tier shares with the baseline; None if the runs of one name none."""
+    """Tasks that each other tier shares with the baseline, of those that were measured alike; None
+    if the runs of one name none."""
+    rulers: FrozenMapping[str, RulerChange] = attrs.field(factory=FrozenMapping[str, RulerChange])
+    """By tier, what it was measured with otherwise than the baseline, or what is not known of one
+    of both; tiers that were measured alike are not in it. What was measured otherwise is in none
+    of the numbers above, unless it is ignored: such ratios and uplifts are None."""
 
     def _sheet(self) -> Sheet:
         tiers = {_short(tier.tier_id): tier for tier in self.tiers}
-        notes = list(self._compared_over())
+        notes = [*self._compared_over(), *self._remarks()]
         known = {name: _priced(tier) for name, tier in tiers.items()}
         if partly := [f"{name} {some}" for name, some in known.items() if some]:
             notes.append(f"runs with a measured cost: {', '.join(partly)}")
@@ -820,7 +896,7 @@ class CrossTier(TableRecord):
             notes.append(f"runs{whose} each taken as independent")
         return Sheet(
             f"{counted(len(tiers), 'tier')}, compared with {_short(self.baseline)}",
-            self._found(),
+            "; ".join([*self._measured_otherwise(), self._found()]),
             (
                 *self._cheapest(),
                 Table(rows=list(map(self._row_of, self.tiers))),
@@ -835,11 +911,32 @@ class CrossTier(TableRecord):
             ),
         )
 
+    def _measured_otherwise(self) -> Iterator[str]:
+        """Say which tiers were measured otherwise than the baseline, and what is made of that."""
+        alike: dict[str, list[str]] = {}
+        for name, change in self.rulers.items():
+            if change.differences:
+                alike.setdefault(f"{change.said} ({_made_of(change)})", []).append(_short(name))
+        for text, names in alike.items():
+            yield f"{', '.join(names)} measured otherwise than {_short(self.baseline)}: {text}"
+
+    def _remarks(self) -> Iterator[str]:
+        """Say what else there is to say of rulers, once."""
+        changes = self.rulers.values()
+        yield from dict.fromkeys(
+            f"{one}; taken to score alike" for change in changes for one in change.assumed
+        )
+        if unknown := sorted({name for change in changes for name in change.unknown}):
+            yield f"not known of one tier or of several: {', '.join(unknown)}"
+
     def _found(self) -> str:
         """Say which tiers differ from the baseline in their mean score, each by its interval."""
         base = _short(self.baseline)
         known = {name: ends for name, ends in self.uplift_intervals.items() if ends is not None}
         if not known:
+            others = [name for name in self.uplifts if not self._is_lost(name, SCORE)]
+            if self.uplifts and not others:
+                return f"no score is compared with {base}"
             return f"{counted(len(self.tiers), 'tier')} compared with {base}"
         sure = level_of(next(iter(known.values())))
         found = _apart(known, 0.0) or "no difference found"
@@ -849,6 +946,8 @@ class CrossTier(TableRecord):
     def _cheapest(self) -> Iterator[str]:
         """Say where a pass costs least, and where more or less than at the baseline."""
         base = _short(self.baseline)
+        if self.uplifts and all(self._is_lost(name, PRICE) for name in self.uplifts):
+            return
         for best in self.tiers:
             if best.tier_id == self.frontier_tier and best.cost_of_pass is not None:
                 cost = usd(best.cost_of_pass, best.cost_of_pass_interval)
@@ -862,7 +961,8 @@ class CrossTier(TableRecord):
     def _compared_over(self) -> Iterator[str]:
         """Say over which tasks tiers are compared with the baseline."""
         base = _short(self.baseline)
-        named = {_short(name): n for name, n in self.n_common_tasks.items() if n is not None}
+        n_tasks = {n: one for n, one in self.n_common_tasks.items() if not self._is_lost(n, SCORE)}
+        named = {_short(name): n for name, n in n_tasks.items() if n is not None}
         over = "uplifts and cost ratios over"
         if shared := [f"{name} {n}" for name, n in named.items() if n]:
             yield f"{over} tasks shared with {base}, by task_id: {', '.join(shared)}"
@@ -879,7 +979,9 @@ class CrossTier(TableRecord):
             return {**row, means: "baseline"}
         uplift, ratio = self.mean_uplifts[name], self.cost_ratios.get(name)
         row[means] = (
-            "none" if uplift is None else Estimate(uplift, self.uplift_intervals[name], "+")
+            self._no_uplift(name)
+            if uplift is None
+            else Estimate(uplift, self.uplift_intervals[name], "+")
         )
         if ratio is not None:
             row["times baseline"] = Estimate(ratio, self.cost_ratio_intervals.get(name))
@@ -890,8 +992,16 @@ class CrossTier(TableRecord):
         return {
             "tier": _short(tier.tier_id),
             "median": tier.composite_score.median,
-            "uplift of median": "none" if uplift is None else uplift,
+            "uplift of median": self._no_uplift(tier.tier_id) if uplift is None else uplift,
         }
+
+    def _no_uplift(self, name: str) -> str:
+        """Say why a tier has none."""
+        return "measured otherwise" if self._is_lost(name, SCORE) else "none"
+
+    def _is_lost(self, name: str, metric: str) -> bool:
+        """Say whether a tier is not compared, as it was measured otherwise."""
+        return name in self.rulers and metric in self.rulers[name].too_few
 
 
 UPLIFTS = {"uplift of median": "+.4g"}
@@ -911,7 +1021,24 @@ def _apart(intervals: Mapping[str, Interval | None], same: float) -> str:
     return ", ".join(f"{side} {', '.join(names)}" for side, names in sides.items() if names)
 
 
-def cross_tier(tiers: Iterable[TierStatistics], *, baseline: str | int = "T0") -> CrossTier:
+def _made_of(change: RulerChange) -> str:
+    """Say in a word what a comparison makes of what was measured otherwise."""
+    if change.is_ignored:
+        return "ignored"
+    named = {SCORE: "scores", PRICE: "costs"}
+    lost = " and ".join(named[metric] for metric in change.too_few)
+    if change.n_left and change.n_otherwise:
+        left = f"compared at the {change.n_left} of {change.n_cases} tasks measured alike"
+        return f"{lost} not compared; others {left}" if lost else left
+    return f"{lost} not compared" if len(change.too_few) < len(named) else "not compared"
+
+
+def cross_tier(
+    tiers: Iterable[TierStatistics],
+    *,
+    baseline: str | int = "T0",
+    ruler: Literal["common", "refuse", "ignore"] = "common",
+) -> CrossTier:
     """
     Compare tiers: uplift over a baseline, variance between tiers, and where a pass is cheapest.
 
@@ -925,14 +1052,18 @@ def cross_tier(tiers: Iterable[TierStatistics], *, baseline: str | int = "T0") -
         tiers: Statistics of at least one tier, no *tier_id* twice. A *task_id* that two of them
             have is taken for the same task.
         baseline: *tier_id* of the tier to measure from.
+        ruler: What to do about a tier that was not measured as the baseline was, with other
+            weights or another judge: its *ruler*, see `tier_statistics`. ``"common"``: compare
+            what was measured alike, such as single tasks if these are half of the common ones or
+            more. ``"refuse"``: raise. ``"ignore"``: compare all the same, and say so.
 
     Returns:
         A frozen `CrossTier`. Read *uplifts*, *uplift_intervals* and *frontier_tier* first.
 
     Raises:
         InputError: If *tiers* is empty, two share a *tier_id*, none has the id *baseline*, their
-            intervals are of several levels, or the variance of the costs is too large for a
-            float.
+            intervals are of several levels, the variance of the costs is too large for a float,
+            or *ruler* is ``"refuse"`` and a tier was measured otherwise.
         TypeError: If *tiers* is not a sequence of `TierStatistics` or *baseline* neither a string
             nor an integer.
 
@@ -978,34 +1109,41 @@ def cross_tier(tiers: Iterable[TierStatistics], *, baseline: str | int = "T0") -
     for i, level in enumerate(levels):
         if level != levels[0]:
             refuse(f"confidence_level of tiers[{i}]", f"that of tiers[0], {levels[0]}", level)
+    check_choice("ruler", ruler, ("common", "refuse", "ignore"))
     base = checked[ids.index(baseline)]
-    others = [tier for tier in checked if tier is not base]
-    means = {tier.tier_id: _mean_uplift(tier, base) for tier in others}
-    prices = {
-        tier.tier_id: times_baseline(
-            _price_of(tier), _price_of(base), (tier.task_means, base.task_means), levels[0]
-        )
-        for tier in others
-    }
-    costs = [tier.cost_usd.median for tier in checked if tier.cost_usd is not None]
-    of_passes = {t.tier_id: t.cost_of_pass for t in checked if t.cost_of_pass is not None}
+    beside = [
+        _Beside.of(tier, base, is_ignored=ruler == "ignore")
+        for tier in checked
+        if tier is not base
+    ]
+    for one in beside:
+        if ruler == "refuse" and one.change.differences:
+            domain = f"measured with the ruler of {shown(baseline)} where ruler='refuse'"
+            raise InputError(f"tier {shown(one.tier_id)} must be {domain}, got {one.change.said}")
+    means = {one.tier_id: one.mean_uplift() for one in beside}
+    prices = {one.tier_id: one.cost_ratio() for one in beside}
+    apart = {m: {one.tier_id for one in beside if m in one.otherwise} for m in MADE_OF}
+    alike = {m: [tier for tier in checked if tier.tier_id not in apart[m]] for m in MADE_OF}
+    costs = [tier.cost_usd.median for tier in alike["cost_usd"] if tier.cost_usd is not None]
+    of_passes = {t.tier_id: t.cost_of_pass for t in alike[PRICE] if t.cost_of_pass is not None}
     lowest = min(of_passes.values(), default=None)
     cheapest = (name for name, cost in of_passes.items() if cost == lowest)
-    are_known = len(costs) == len(checked)
+    are_known = len(costs) == len(alike["cost_usd"])
     return CrossTier(
         baseline=baseline,
-        uplifts=FrozenMapping(
-            {
-                tier.tier_id: _uplift(tier.composite_score.median, base.composite_score.median)
-                for tier in others
-            }
-        ),
+        uplifts=FrozenMapping({one.tier_id: one.uplift() for one in beside}),
         mean_uplifts=FrozenMapping({name: uplift for name, (uplift, _, _) in means.items()}),
         uplift_intervals=FrozenMapping({name: ends for name, (_, ends, _) in means.items()}),
         n_common_tasks=FrozenMapping({name: n for name, (_, _, n) in means.items()}),
-        composite_variance=_variance("composite", [t.composite_score.median for t in checked]),
-        pass_rate_variance=_variance("pass_rate", [t.pass_rate.median for t in checked]),
-        impl_rate_variance=_variance("impl_rate", [t.impl_rate.median for t in checked]),
+        composite_variance=_variance(
+            "composite", [t.composite_score.median for t in alike[SCORE]]
+        ),
+        pass_rate_variance=_variance(
+            "pass_rate", [t.pass_rate.median for t in alike["pass_rate"]]
+        ),
+        impl_rate_variance=_variance(
+            "impl_rate", [t.impl_rate.median for t in alike["impl_rate"]]
+        ),
         cost_variance=_variance("cost", costs) if are_known else None,
         cost_delta=max(costs) - min(costs) if are_known else None,
         frontier_cost_of_pass=lowest,
@@ -1013,7 +1151,129 @@ def cross_tier(tiers: Iterable[TierStatistics], *, baseline: str | int = "T0") -
         tiers=checked,
         cost_ratios=FrozenMapping({name: ratio for name, (ratio, _, _) in prices.items()}),
         cost_ratio_intervals=FrozenMapping({name: ends for name, (_, ends, _) in prices.items()}),
+        rulers=FrozenMapping({one.tier_id: one.change for one in beside if one.is_said}),
     )
+
+
+class _Beside(NamedTuple):
+    """A tier beside the baseline, of both what was measured alike."""
+
+    tier_id: str
+    tier: TierStatistics
+    base: TierStatistics
+    change: RulerChange
+    otherwise: frozenset[str]
+    """The measures that were measured otherwise, at some tasks or at all."""
+
+    @classmethod
+    def of(cls, tier: TierStatistics, base: TierStatistics, *, is_ignored: bool) -> _Beside:
+        """Find what was measured otherwise, and leave that out unless it is ignored."""
+        rulers = Rulers(_known_ruler(base), _known_ruler(tier))
+        whole = {metric: rulers.at(metric) for metric in MADE_OF}
+        tasks = {metric: _shared_tasks(tier, base, metric) for metric in MADE_OF}
+        single = {
+            metric: {task: found for task in tasks[metric] if (found := rulers.at(metric, task))}
+            for metric in MADE_OF
+        }
+        n_left = {metric: len(tasks[metric]) - len(single[metric]) for metric in MADE_OF}
+        too_few = tuple(
+            metric
+            for metric in (SCORE, PRICE)
+            if whole[metric] or n_left[metric] < KEPT_SHARE * len(tasks[metric])
+        )
+        change = RulerChange(
+            differences=_differences(whole, single, len(tasks[SCORE])),
+            n_cases=len(tasks[SCORE]),
+            n_otherwise=len(tasks[SCORE] if whole[SCORE] else single[SCORE]),
+            n_left=0 if SCORE in too_few else n_left[SCORE],
+            is_ignored=is_ignored,
+            unknown=_unknown(tier, base, rulers),
+            assumed=rulers.assumed,
+            too_few=() if is_ignored else too_few,
+        )
+        if is_ignored:
+            return cls(tier.tier_id, tier, base, change, frozenset())
+        lost = [{} if whole[metric] else single[metric] for metric in (SCORE, PRICE)]
+        tier, base = (_without(one, *lost) for one in (tier, base))
+        otherwise = frozenset(metric for metric in MADE_OF if whole[metric] or single[metric])
+        return cls(tier.tier_id, tier, base, change, otherwise)
+
+    @property
+    def is_said(self) -> bool:
+        """Whether there is anything to say of the rulers."""
+        return bool(self.change.differences or self.change.unknown or self.change.assumed)
+
+    def uplift(self) -> float | None:
+        """Return the uplift of the medians."""
+        if SCORE in self.change.too_few:
+            return None
+        medians = (side.composite_score.median for side in (self.tier, self.base))
+        return _uplift(*medians)
+
+    def mean_uplift(self) -> tuple[float | None, Interval | None, int | None]:
+        """Return the uplift of the means, its interval, and the tasks that they are over."""
+        uplift, ends, n = _mean_uplift(self.tier, self.base)
+        is_lost = SCORE in self.change.too_few
+        return (None, None, None if n is None else 0) if is_lost else (uplift, ends, n)
+
+    def cost_ratio(self) -> tuple[float | None, Interval | None, int | None]:
+        """Return how many times as much a pass costs, with its interval and the tasks."""
+        if PRICE in self.change.too_few:
+            return None, None, None
+        tier, base = self.tier, self.base
+        level = base.composite_interval.confidence_level
+        tasks = tier.task_means, base.task_means
+        return times_baseline(_price_of(tier), _price_of(base), tasks, level)
+
+
+def _differences(
+    whole: Mapping[str, Sequence[Difference]],
+    single: Mapping[str, Mapping[str, Sequence[Difference]]],
+    n_tasks: int,
+) -> FrozenMapping[str, int]:
+    """Return what differs in words, with the number of tasks that it concerns."""
+    of_all = dict.fromkeys(one for found in whole.values() for one in found)
+    said = {one.said(n_tasks, ""): n_tasks for one in of_all}
+    n_at: dict[Difference, int] = {}
+    for by_task in single.values():
+        counts = Counter(one for found in by_task.values() for one in found)
+        n_at |= {one: max(n, n_at.get(one, 0)) for one, n in counts.items() if one not in of_all}
+    for one, n in n_at.items():
+        of = f"{n} of {n_tasks} tasks" if n < n_tasks else f"all {counted(n, 'task')}"
+        said[one.said(n, of)] = n
+    return FrozenMapping(said)
+
+
+def _shared_tasks(tier: TierStatistics, base: TierStatistics, metric: str) -> list[str]:
+    """Return the tasks over which two tiers are compared."""
+    sides: list[Mapping[str, object]] = [_by_task(tier), _by_task(base)]
+    if metric == PRICE:
+        sides = [tier.task_means or NONE, base.task_means or NONE]
+    own, other = sides
+    return [task for task in other if task in own]
+
+
+def _unknown(tier: TierStatistics, base: TierStatistics, rulers: Rulers) -> tuple[str, ...]:
+    """Name what one of both does not say; what neither says is the same as far as is known."""
+    neither: set[str] = set()
+    if tier.ruler is not None and base.ruler is not None:
+        neither = {*tier.ruler.unknown} & {*base.ruler.unknown}
+    return tuple(sorted(rulers.unknown - neither))
+
+
+def _without(
+    tier: TierStatistics, scored: Container[str], priced: Container[str]
+) -> TierStatistics:
+    """Return a tier without the scores and costs of some tasks."""
+    scores, means = tier.task_scores, tier.task_means
+    if scores is not None and any(task in scored for task in scores):
+        scores = FrozenMapping({t: own for t, own in scores.items() if t not in scored})
+        kept = [score for own in scores.values() for score in own]
+        if kept:
+            tier = attrs.evolve(tier, composite_score=describe(kept))
+    if means is not None:
+        means = FrozenMapping({t: own for t, own in means.items() if t not in priced})
+    return attrs.evolve(tier, task_scores=scores, task_means=means)
 
 
 def _mean_uplift(
@@ -1023,7 +1283,7 @@ def _mean_uplift(
     means = [side.means["composite_score"] for side in (tier, base)]
     ends = [side.composite_interval for side in (tier, base)]
     own, other, together = _by_task(tier), _by_task(base), 0.0
-    tasks = [task for task in other if task in own]
+    tasks = _shared_tasks(tier, base, SCORE)
     n = None if tier.task_scores is None or base.task_scores is None else len(tasks)
     if tasks:
         by_task = [

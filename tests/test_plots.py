@@ -15,6 +15,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import attrs
 import matplotlib as mpl
 import matplotlib.style
 import numpy as np
@@ -663,6 +664,13 @@ def test_tiers_compared_are_tiers() -> None:
     one, other = plot_cost_quality(tiers), plot_cost_quality(scorekit.cross_tier(tiers))
     assert [text.get_text() for text in one.texts] == [text.get_text() for text in other.texts]
     assert one.get_xlabel() == other.get_xlabel() == "Mean cost of a run in USD (95 % interval)"
+    assert one.get_title() == other.get_title() == "Cost and quality of 2 tiers"
+    judged = [
+        attrs.evolve(tier, ruler=scorekit.Ruler(settings={"": {"judge": judge}}))
+        for tier, judge in zip(tiers, "xy", strict=True)
+    ]
+    said = plot_cost_quality(scorekit.cross_tier(judged)).get_title()
+    assert said == f"Cost and quality of 2 tiers; measured otherwise: {judged[1].tier_id}"
 
 
 if __name__ == "__main__":  # stores what looks different; docs/refresh.py runs it

@@ -9,10 +9,11 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 import attrs
 import numpy as np
 
+from scorekit._comparison.alike import KEPT_SHARE, Difference, Rulers, named_ruler
 from scorekit._comparison.pairs import Runs
 from scorekit._core.arrays import Floats
-from scorekit._core.checks import check_choice, check_text, is_missing, is_ordered
-from scorekit._core.mappings import FrozenMapping, is_mapping
+from scorekit._core.checks import check_choice, is_ordered
+from scorekit._core.mappings import FrozenMapping
 from scorekit._sheet.values import counted
 from scorekit._stats.sides import Side, read_sides
 from scorekit._stats.split import FEWEST_ANCHORS, Split, split_change
@@ -21,14 +22,9 @@ from scorekit.intervals import interval_around
 from scorekit.records import Ends, SuiteKey
 from scorekit.rulers import (
     ALSO,
-    ASKED_ONLY,
     EVERY,
-    HARNESS,
-    JUDGE,
     MOST_NAMED,
     NONE,
-    OF_ANSWERS,
-    ORDER,
     WORDS,
     Ruler,
     RulerChange,
@@ -39,13 +35,8 @@ Attempt: TypeAlias = tuple[float, float]
 """The lowest and the highest score that an attempt may have."""
 
 SIDES = ("baseline", "current")
-NOTHING = "none"
-"""What stands for a setting that a run does not have."""
-VERSION = "version of "
 UNMEASURED: Attempt = (0.0, 1.0)
 """What an attempt may score that was not measured with the ruler of the other run."""
-KEPT_SHARE = 0.5
-"""Share of the cases that have to be measured alike, where no anchors decide."""
 
 
 class Measured(NamedTuple):
@@ -139,17 +130,14 @@ class _Found:
 
     def __init__(self, runs: Runs, old: Ruler, new: Ruler, anchored: Side | None) -> None:
         self._runs, self._old, self._new, self._anchored = runs, old, new, anchored
-        self._unknown = {*old.unknown, *new.unknown, *_said_by_one(old, new)}
-        self.differences: dict[tuple[str, str, str], dict[str, set[str]]] = {}
-        """The cases of each difference by metric: a name, and both values where they are known."""
+        self._rulers = Rulers(old, new)
+        self.differences: dict[Difference, dict[str, set[str]]] = {}
+        """The cases of each difference by metric."""
         self.parts: dict[SuiteKey, Parts] = {}
         self.too_few: list[SuiteKey] = []
         self.unmeasured: list[SuiteKey] = []
         self.counts: list[tuple[int, int, int]] = []
         """Of each suite the cases, those measured otherwise, and those that are left."""
-        self._every = {name for one in (old, new) for name in one.settings.get(EVERY, NONE)}
-        self._shared: dict[str, bool] = {}
-        """By metric, whether what concerns all cases is the same in both runs."""
         self.judged_twice: set[str] = set()
         self.changed_mind: set[str] = set()
         self.same_undecided: set[str] = set()
@@ -165,47 +153,6 @@ class _Found:
         before, after = (self._before, self._after) if drop else self._ignoring
         return self._runs._replace(before=before.side, after=after.side)
 
-    def _differing(self, metric: str, case_id: str) -> list[tuple[str, str, str]]:
-        """Return what a case was measured with otherwise: its name, and both values."""
-        if self._is_alike(metric, case_id):
-            return []
-        old, new = self._old.of(metric, case_id), self._new.of(metric, case_id)
-        found: list[tuple[str, str, str]] = []
-        for name in dict.fromkeys((*old, *new)):
-            first, second = old.get(name, NOTHING), new.get(name, NOTHING)
-            if first == second or not self._is_known(name, old, new):
-                continue
-            if name in OF_ANSWERS and self._is_answered_anew(case_id):
-                continue
-            own = any(name in one.cases.get(case_id, NONE) for one in (self._old, self._new))
-            if name == ORDER and name not in self._every:
-                found += [(name, first, second)] if own else []
-            else:
-                found.append((name, "", "") if own else (name, first, second))
-        return found
-
-    def _is_alike(self, metric: str, case_id: str) -> bool:
-        """Say whether all is the same at a case, without looking at each thing."""
-        if metric not in self._shared:  # by a case that neither run has
-            self._shared[metric] = self._old.of(metric, "") == self._new.of(metric, "")
-        return self._shared[metric] and all(
-            old.get(case_id) == new.get(case_id)
-            for old, new in (
-                (self._old.cases, self._new.cases),
-                (self._old.judges, self._new.judges),
-            )
-        )
-
-    def _is_known(self, name: str, old: Mapping[str, str], new: Mapping[str, str]) -> bool:
-        """Say whether both runs say it, or one says that it was not there."""
-        if name in self._unknown:
-            return False
-        if name in self._every:  # a name of the caller's own, or of a harness
-            return True
-        if name.startswith(VERSION):
-            return "versions" not in self._unknown and name in old and name in new
-        return name not in {JUDGE, ASKED_ONLY} or (JUDGE in old and JUDGE in new)
-
     def _compare(self, suite: SuiteKey) -> None:
         """Part the cases of a suite by how they were measured."""
         first, second = (_Attempts(one, suite) for one in (self._runs.before, self._runs.after))
@@ -213,7 +160,9 @@ class _Found:
         agains: dict[str, list[Attempt] | None] = {}
         ties: dict[str, tuple[list[Attempt], list[Attempt]]] = {}
         for case_id in case_ids:
-            differing = self._differing(suite[0], case_id)
+            differing = self._rulers.at(
+                suite[0], case_id, is_answered_anew=self._is_answered_anew(case_id)
+            )
             if not differing and not self._is_answered(case_id):
                 continue
             was, now = first.of(case_id), second.of(case_id)
@@ -330,20 +279,12 @@ class _Found:
         )
         metrics = {metric for metric, _ in self._runs.before.keys}
         said: dict[str, int] = {}
-        for (name, first, second), concerned in self.differences.items():
+        for difference, concerned in self.differences.items():
             n = max(map(len, concerned.values()))
             every = "the only case" if n_cases == 1 else f"all {n_cases} cases"
             of = every if n >= n_cases else f"{n} of {n_cases} cases"
-            text = f"{name.replace('_', ' ')}: {first} -> {second}"
-            if not (first or second):
-                text = f"{name.replace('_', ' ')} changed at {of}"
-                if name in WORDS:
-                    text = f"{counted(n, WORDS[name])} changed"
-            elif name == JUDGE:
-                text = f"another judge: {first} -> {second} for {of}"
-            elif len(concerned) < len(metrics):
-                text += f" in {' and '.join(concerned)}"
-            said[text.replace(ALSO, " and ")] = n
+            some = f" in {' and '.join(concerned)}" if len(concerned) < len(metrics) else ""
+            said[difference.said(n, of, some)] = n
         several = {
             name: tuple(judges)
             for name, one in zip(SIDES, (self._old, self._new), strict=True)
@@ -355,8 +296,8 @@ class _Found:
             n_otherwise=n_otherwise,
             n_left=n_left,
             is_ignored=ignored,
-            unknown=tuple(sorted(self._unknown)),
-            assumed=_assumed(self._old, self._new),
+            unknown=tuple(sorted(self._rulers.unknown)),
+            assumed=self._rulers.assumed,
             several=FrozenMapping(several),
             n_judged_twice=len(self.judged_twice),
             n_changed_mind=len(self.changed_mind),
@@ -484,14 +425,12 @@ def _named(name: str, whose: str, given: object, own: object) -> Ruler:
     """Return what a caller says that a run was measured with, beside what it says itself."""
     if isinstance(own, Ruler) and isinstance(given, Ruler):
         refuse(name, f"a mapping of what {whose} does not say itself", given, TypeError)
-    if isinstance(given, Ruler):
-        return given
-    if not is_mapping(given):
-        refuse(name, "a mapping from names to text, or a Ruler", given, TypeError)
-    texts, missing = _texts(name, given)
-    if not isinstance(own, Ruler):
-        return Ruler(settings=FrozenMapping({EVERY: FrozenMapping(texts)}), unknown=missing)
-    if said := [one for one in texts if EVERY not in own.settings or one not in own.unknown]:
+    named = named_ruler(name, given)
+    if named is given or not isinstance(own, Ruler):
+        return named
+    texts = named.settings[EVERY]
+    knows = {f"version of {one}" for one in own.versions}.union(*own.settings.values())
+    if said := [one for one in texts if EVERY not in own.settings or one in knows]:
         refuse(name, f"a mapping of what {whose} does not say itself", said)
     every = FrozenMapping({**own.settings.get(EVERY, NONE), **texts})
     return attrs.evolve(
@@ -499,21 +438,6 @@ def _named(name: str, whose: str, given: object, own: object) -> Ruler:
         settings=FrozenMapping({**own.settings, EVERY: every}),
         unknown=tuple(one for one in own.unknown if one not in texts),
     )
-
-
-def _texts(name: str, given: Mapping[Any, object]) -> tuple[dict[str, str], tuple[str, ...]]:
-    """Return what a caller names, and the names of which nothing is known."""
-    texts: dict[str, str] = {}
-    missing: list[str] = []
-    for key, value in given.items():
-        known = check_text(f"a name of {name}", key)
-        if is_missing(value):
-            missing.append(known)
-        elif isinstance(value, str | int | float):
-            texts[known] = str(value)
-        else:
-            refuse(f"{name}[{shown(known)}]", "text, a number, or None", value, TypeError)
-    return texts, tuple(missing)
 
 
 def _anchored(runs: Runs, rescored: object) -> Side:
@@ -536,21 +460,6 @@ def _anchored(runs: Runs, rescored: object) -> Side:
     if odd := _odd(side, runs.after.ruler):
         refuse("rescored", "a run measured with the ruler of current", f"another {odd}")
     return side
-
-
-def _said_by_one(old: Ruler, new: Ruler) -> set[str]:
-    """Name what the file of a harness says, and a report that is made of no file does not."""
-    if (EVERY in old.settings) == (EVERY in new.settings):
-        return set()
-    return {*old.settings.get(EVERY, NONE), *new.settings.get(EVERY, NONE)}
-
-
-def _assumed(old: Ruler, new: Ruler) -> tuple[str, ...]:
-    """Name a version of the harness that differs; scores are compared all the same."""
-    first, second = (one.versions.get(HARNESS) for one in (old, new))
-    if None in (first, second) or first == second:
-        return ()
-    return (f"another version of the harness: {first} -> {second}",)
 
 
 def _odd(side: Side, now: object) -> str:

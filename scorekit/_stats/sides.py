@@ -300,7 +300,7 @@ def read_side(name: str, run: object) -> Side:
     if scores is None:
         domain = A_RUN
         if hasattr(run, "task_scores"):
-            domain += " (of a tier: its task_scores)"
+            domain += " (or a tier whose runs name their tasks)"
         elif isinstance(run, str | bytes):
             found = _KIND.match(run) if isinstance(run, str) else None
             domain += f" (of JSON: {found[1] if found else 'CodeReport'}.from_json)"
