@@ -1257,6 +1257,39 @@ def test_after_a_fork(server: Any) -> None:
     assert len(server.requests) == 5
 
 
+LOADED = """
+import sys
+import anthropic
+from scorekit import ClaudeJudge, JudgeRequest
+from scorekit._claude import service
+
+load = service.Service.load
+
+async def loaded(self):
+    await load(self)
+    loaded.modules = loaded.modules or set(sys.modules)
+
+loaded.modules = None
+service.Service.load = loaded
+pair = JudgeRequest(generated="SELECT 1", expected="SELECT a FROM t")
+blocking = anthropic.Anthropic(api_key="sk-1", base_url=sys.argv[1])
+for options in ({}, {"batch": True}, {"client": blocking}):
+    own = {} if "client" in options else {"api_key": "sk-1", "base_url": sys.argv[1]}
+    with ClaudeJudge(**own, **options) as judge:
+        assert [verdict.score for verdict in judge.judge_many([pair])] == [0.5]
+print(sorted(set(sys.modules) - loaded.modules))
+"""
+
+
+def test_the_first_question_finds_all_loaded(server: Any) -> None:
+    """A process that is forked off meanwhile would wait for ever for what a thread was loading."""
+    server.fault = "partial"
+    done = subprocess.run(
+        [sys.executable, "-c", LOADED, server.url], capture_output=True, text=True, check=True
+    )
+    assert (done.stdout, done.stderr) == ("[]\n", "")
+
+
 def test_pickling_leaves_the_key_behind(server: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """The copy asks alike; its key comes from where it is used, or is missed there."""
     prices = {"m": ModelPrice(input_usd_per_million=1.0, output_usd_per_million=2.0)}

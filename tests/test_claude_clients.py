@@ -286,6 +286,32 @@ def test_what_is_left_out_for_routes_that_refuse_it(
     assert ("output_config" in sent) == ("effort" in options)
 
 
+@pytest.mark.parametrize("n_at_once", [1, 8, 16])
+def test_a_route_that_refuses_every_request_is_asked_few_times(
+    server: AnthropicServer, n_at_once: int
+) -> None:
+    """One more than are asked at once, however long each takes; the message names the remedy."""
+    server.fault = "invalid_request=output_config: Extra inputs are not permitted"
+    server.seconds = 0.1
+    with ClaudeJudge(api_key=KEY, base_url=server.url, max_concurrency=n_at_once) as judge:
+        report = score_sql_cases(cases(60), judge=judge)
+    assert len(server.requests) == n_at_once + 1
+    assert report.n_failed == 60
+    for case in report.cases:
+        assert case.query_correctness is not None
+        assert "effort=None, or structured_output=False" in str(case.query_correctness.error)
+
+
+def test_one_pair_that_is_refused_keeps_nobody_from_the_service(server: AnthropicServer) -> None:
+    """Of a hundred, each tenth is too long, one at a time or all at once."""
+    too_long = "invalid_request=prompt is too long"
+    server.seconds = 0.02
+    server.fault = lambda body, _: too_long if "7 FROM t" in str(body) else "partial"
+    with ClaudeJudge(api_key=KEY, base_url=server.url) as judge:
+        report = score_sql_cases(cases(100), judge=judge)
+    assert (report.n_failed, len(server.requests)) == (10, 100)
+
+
 encode = base64.b64encode
 FORMS = {
     "plain": KEY,

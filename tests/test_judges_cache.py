@@ -604,7 +604,7 @@ def test_a_directory_that_cannot_be_used_is_one_warning(
         assert all(judge.peek(request(n)) for n in range(5))
         judge.close()
     assert len(messages) == 1
-    assert messages[0].startswith("verdicts are kept in memory, not on disk: ")
+    assert messages[0].startswith(f"verdicts are kept in memory, not in {directory}: ")
     assert reason in messages[0]
     assert len(inner.asked) == 5
     after = {p: p.read_bytes() for p in before if p.exists()}
@@ -669,27 +669,39 @@ def test_a_directory_that_is_read_only() -> None:
 FULL = """
 import resource, sys
 import test_judges_cache as t
+directory, n_bytes, is_full_at_first = sys.argv[1], int(sys.argv[2]), sys.argv[3] == "True"
 inner = t.Counting(t.attrs.evolve(t.ANSWER, reasoning="x" * 5000))
-judge = t.CachedJudge(inner, directory=sys.argv[1])
-resource.setrlimit(resource.RLIMIT_FSIZE, (300_000, 300_000))
+t.store._own_layout()  # which needs a disk, too
+def fill():
+    resource.setrlimit(resource.RLIMIT_FSIZE, (n_bytes, n_bytes))
 with t.cache_warnings() as messages:
+    if is_full_at_first:
+        fill()
+    judge = t.CachedJudge(inner, directory=directory)
+    fill()
     for _ in range(2):
         for n in range(200):
-            judge.judge(t.request(n))
+            assert judge.judge(t.request(n)).score == 0.5
 assert len(messages) == 1, messages
 assert len(inner.asked) == 200
 judge._shelf._rows.clear()
-assert judge.peek(t.request(0)) is not None  # what is stored is still read
+assert (judge.peek(t.request(0)) is not None) == (n_bytes > 100_000)  # what is stored is read
 print(messages[0])
 """
 
 
 @POSIX
-def test_a_disk_that_is_full(tmp_path: Path) -> None:
-    """What was written before can be read afterwards."""
-    result = run_python(FULL, str(tmp_path / "c"))
+@pytest.mark.parametrize(
+    ("n_bytes", "is_full_at_first"), [(300_000, False), (40_000, True), (0, True)]
+)
+def test_a_disk_that_is_full(n_bytes: int, tmp_path: Path, *, is_full_at_first: bool) -> None:
+    """Nothing is asked twice, and what was written before can be read afterwards."""
+    result = run_python(FULL, str(tmp_path / "c"), str(n_bytes), str(is_full_at_first))
     assert result.stderr == ""
-    assert result.stdout.startswith("verdicts are kept in memory, not on disk: OperationalError")
+    assert result.stdout.startswith(f"verdicts are kept in memory, not in {tmp_path / 'c'}: ")
+    with CachedJudge(Counting(), directory=tmp_path / "c") as judge:  # and there is room again
+        assert (judge.peek(request(0)) is not None) == (n_bytes > 100_000)
+        judge.judge(request(0))
     with CachedJudge(Counting(), directory=tmp_path / "c") as judge:
         assert judge.peek(request(0)) is not None
 

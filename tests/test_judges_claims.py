@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import shutil
 import subprocess
 import sys
 import warnings
@@ -60,19 +61,94 @@ def test_a_file_system_without_locks_ends_sharing(
         raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK))
 
     monkeypatch.setattr(claims, "_lock", fail)
-    judge = CachedJudge(
-        judge_from_function(lambda _: 0.5, identity="half"), directory=tmp_path / "c"
-    )
+    half = judge_from_function(lambda _: 0.5, identity="half")
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
+        judge = CachedJudge(half, directory=tmp_path / "c")
         for i in range(3):
             pair = JudgeRequest(generated=str(i), expected="x")
             assert judge.judge(pair).score == 0.5
             assert judge.judge(pair).cached
-    assert [str(one.message) for one in caught if one.category is CacheWarning] == [
-        f"verdicts are kept in memory, not on disk: [Errno {errno.ENOLCK}] "
-        + os.strerror(errno.ENOLCK)
-    ]
+    refused = f"[Errno {errno.ENOLCK}] {os.strerror(errno.ENOLCK)}"
+    words = f"verdicts are kept in memory, not in {tmp_path / 'c'}: NoLocksError: {refused}"
+    assert [str(one.message) for one in caught if one.category is CacheWarning] == [words]
+
+
+WITHOUT_LOCKS = """
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static int refuses(int file, int command) {
+    char link[64], path[4096] = "";
+    if (command != F_SETLK && command != F_SETLKW) return 0;
+    snprintf(link, sizeof link, "/proc/self/fd/%d", file);
+    if (readlink(link, path, sizeof path - 1) < 0) return 0;
+    return strstr(path, getenv("WITHOUT_LOCKS")) == path;
+}
+
+#define WRAPPED(name) int name(int file, int command, ...) { \\
+    va_list more; \\
+    va_start(more, command); \\
+    void *argument = va_arg(more, void *); \\
+    va_end(more); \\
+    if (refuses(file, command)) { errno = ENOLCK; return -1; } \\
+    int (*real)(int, int, ...) = dlsym(RTLD_NEXT, #name); \\
+    return real(file, command, argument); \\
+}
+WRAPPED(fcntl)
+WRAPPED(fcntl64)
+"""
+
+ASKED = """
+import sys, warnings
+from scorekit import CachedJudge, JudgeRequest, judge_from_function
+n_asked = 0
+def half(_):
+    global n_asked
+    n_asked += 1
+    return 0.5
+pair = JudgeRequest(generated="a", expected="b")
+with warnings.catch_warnings(record=True) as caught:
+    warnings.simplefilter("always")
+    for _ in range(2):
+        judge = CachedJudge(judge_from_function(half, identity="half"), directory=sys.argv[1])
+        assert [judge.judge(pair).score for _ in range(2)] == [0.5, 0.5]
+        judge.close()
+print(n_asked, *(one.message for one in caught))
+"""
+
+
+COMPILER = shutil.which("cc") or ""
+
+
+@pytest.mark.skipif(
+    sys.platform != "linux" or not COMPILER, reason="a function of the C library is wrapped"
+)
+def test_locks_that_really_fail_are_found_out_before_sqlite_asks_for_them(tmp_path: Path) -> None:
+    """It would go on asking for twenty seconds where the directory has been filled elsewhere."""
+    directory, wrapped = tmp_path / "c", tmp_path / "wrapped.so"
+    source = tmp_path / "wrapped.c"
+    source.write_text(WITHOUT_LOCKS)
+    subprocess.run(
+        [COMPILER, "-shared", "-fPIC", "-o", str(wrapped), str(source), "-ldl"], check=True
+    )
+    environment = {**os.environ, "LD_PRELOAD": str(wrapped), "WITHOUT_LOCKS": str(directory)}
+    command = [sys.executable, "-c", ASKED, str(directory)]
+    whole = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert whole.stdout == "1\n"
+    without = subprocess.run(
+        command, capture_output=True, text=True, check=True, env=environment, timeout=15
+    )
+    refused = f"[Errno {errno.ENOLCK}] {os.strerror(errno.ENOLCK)}"
+    words = f"verdicts are kept in memory, not in {directory}: NoLocksError: {refused}"
+    assert without.stdout == f"2 {words} {words}\n"
 
 
 def test_a_bar_says_what_it_waits_for(

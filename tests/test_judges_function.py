@@ -3,20 +3,28 @@
 from __future__ import annotations
 
 import asyncio
+import inspect
 import itertools
+import math
 import pickle
+import re
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from decimal import Decimal
+from fractions import Fraction
 from typing import Any
 
+import numpy as np
 import pytest
 from anthropic_server import cases, requests
 from refusals import Refusal, refusals
 
 from scorekit import (
+    ClaudeJudge,
+    InputError,
     Judge,
     JudgeError,
     JudgeRequest,
@@ -351,6 +359,51 @@ transient=(1,) -> TypeError: transient must be exception types, a predicate or N
 def test_what_is_refused(wrong: Refusal) -> None:
     """At once, not at the first question."""
     wrong.by(judge_from_function, function=always_half, identity="x")
+
+
+def limits() -> Iterator[tuple[str, str, str]]:
+    """Yield each parameter that takes a number: by whom, its name and its annotation."""
+    for function in (ClaudeJudge, judge_from_function):
+        for name, parameter in inspect.signature(function).parameters.items():
+            if re.search(r"\b(int|float)\b", str(parameter.annotation)):
+                yield function.__name__, name, str(parameter.annotation)
+
+
+FROM_NOUGHT = {"max_calls", "max_cost_usd", "max_retries", "max_wait_seconds", "price"}
+"""Limits that may be 0."""
+
+NO_NUMBERS: list[Any] = [True, np.True_, "1", b"1", [1], 1j]
+
+
+@pytest.mark.parametrize(("made_by", "name", "kind"), list(limits()))
+def test_a_limit_that_is_none_is_refused_by_name(made_by: str, name: str, kind: str) -> None:
+    """Each of them, whatever is added: what is out of its domain, and what is no number."""
+    wrong: list[Any] = [-1, -0.5, math.nan, math.inf, -math.inf, np.float64("nan"), np.int64(-1)]
+    wrong += [Decimal("NaN"), Decimal(-1), Fraction(-1, 2)]
+    domain = "an integer" if "int" in kind else "a finite number"
+    if name in FROM_NOUGHT:
+        domain += " >= 0"
+    else:
+        domain += " >= 1" if "int" in kind else " > 0"
+        wrong += [0, 0.0]
+    if "int" in kind:
+        wrong += [0.5, Decimal("1.5")]
+    options: dict[str, Any] = {"function": always_half, "identity": "x", "price": 0.0}
+    make: Any = judge_from_function
+    if made_by == "ClaudeJudge":
+        pytest.importorskip("anthropic")
+        pytest.importorskip("autoevals")
+        make, options = ClaudeJudge, {}
+    for value in wrong:
+        with pytest.raises((InputError, TypeError)) as caught:
+            make(**{**options, name: value})
+        assert str(caught.value) == f"{name} must be {domain}, got {value!r}"
+    for value in [*NO_NUMBERS, *([] if "None" in kind else [None])]:
+        with pytest.raises(TypeError) as caught:
+            make(**{**options, name: value})
+        assert str(caught.value) == f"{name} must be {domain}, got {value!r}"
+    for value in [1, np.int64(1), *([0] if name in FROM_NOUGHT else [])]:
+        make(**{**options, name: value})
 
 
 def two(_: JudgeRequest, __: object) -> float:

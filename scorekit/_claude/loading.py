@@ -3,14 +3,30 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import threading
 from collections.abc import Callable
 from importlib import import_module
+from typing import Final
 
 from scorekit._judge.waiting import in_thread
 
-_PACKAGES = ("anthropic", "scorekit._claude.connection", "scorekit._claude.classifier")
+_PACKAGES: Final = (
+    "anthropic",
+    "scorekit._claude.connection",
+    "scorekit._claude.classifier",
+    "scorekit._claude.batch",
+)
+
+_LATE: Final = (
+    "anyio._backends._asyncio",
+    "encodings.idna",
+    "opentelemetry.propagate",
+)
+"""What the SDK, or what it stands on, would load in the middle of the first question."""
+
+import_module("concurrent.futures.thread")  # it has hooks of its own for forks, by now at least
 
 _loading = threading.RLock()
 
@@ -30,6 +46,9 @@ async def load(more: Callable[[], object]) -> None:
         with _loading:
             for package in _PACKAGES:
                 import_module(package)
+            for package in _LATE:
+                with contextlib.suppress(Exception):  # not every version has all of them
+                    import_module(package)
             more()
 
     await asyncio.wrap_future(in_thread(work))

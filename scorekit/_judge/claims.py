@@ -21,6 +21,9 @@ POLL_SECONDS: Final = 0.25
 """How often to look whether another process has given a key up."""
 
 _N_BYTES: Final = 2**30 if sys.platform == "win32" else 2**62
+_TRIAL: Final = "trial"
+"""A key that nobody asks about, held for a moment."""
+
 _HELD: Final = {errno.EACCES, errno.EAGAIN, errno.EDEADLK}
 
 if sys.platform == "win32":
@@ -36,6 +39,10 @@ else:
     def _lock(file: int, at: int, *, is_held: bool) -> None:
         how = fcntl.LOCK_EX | fcntl.LOCK_NB if is_held else fcntl.LOCK_UN
         fcntl.lockf(file, how, 1, at)
+
+
+class NoLocksError(OSError):
+    """The file system has no locks, as NFS may have none."""
 
 
 class _File:
@@ -117,6 +124,7 @@ class Claims:
         directory: Where the file is; None where nobody else has to know.
 
     Raises:
+        NoLocksError: If the file system has no locks.
         OSError: If the file cannot be opened.
     """
 
@@ -125,6 +133,16 @@ class Claims:
         self._held: set[int] = set()
         self.close = weakref.finalize(self, self._file.left, self._held)
         """Give all up."""
+        if directory is not None:
+            self._try_a_lock()
+
+    def _try_a_lock(self) -> None:
+        try:
+            self.take(_TRIAL)
+        except OSError as error:
+            self.close()
+            raise NoLocksError(*error.args) from error
+        self.release(_TRIAL)
 
     def take(self, key: str) -> bool:
         """

@@ -74,7 +74,10 @@ class Breaker:
                 self._broken = JudgeError(unread.kind, f"{text}; the last: {unread.message}")
 
     def has_room(self, n_under_way: int) -> bool:
-        """Return whether one more call, beside so many, can be paid for in vain."""
+        """Return whether one more call, beside so many, can be made, and paid for, in vain."""
+        n_refused = max(map(len, self._pairs.values()), default=0)
+        if n_refused + n_under_way > self._n_at_once:
+            return False
         return self.was_read or len(self._unread) + n_under_way < self._most_unread
 
 

@@ -64,6 +64,7 @@ class Shelf:
         max_rows: int,
         warn: Callable[[str], object],
     ) -> None:
+        self._directory = directory
         self._seconds = seconds
         self._clock = clock
         self._max_rows = max_rows
@@ -242,7 +243,7 @@ class Shelf:
         with self._lock:
             was_warned, self._is_warned = self._is_warned, True
         if not was_warned:
-            self._warn(f"verdicts are kept in memory, not on disk: {error}")
+            self._warn(f"verdicts are kept in memory, not in {self._directory}: {error}")
 
     def _purge(self, now: float) -> None:
         if not 0 <= now - self._purged_at < self._seconds / PURGES_PER_LIFETIME:

@@ -15,7 +15,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, Final, NoReturn, TypeVar
 
-from scorekit._judge.claims import Claims
+from scorekit._judge.claims import Claims, NoLocksError
 from scorekit.errors import MissingExtraError
 
 try:
@@ -137,8 +137,9 @@ class TextStore:
         """Of what is asked for; None where nothing can be written."""
         try:
             self._cache: Any = _guarded(lambda: self._open(directory))
-            self.claims = _guarded(lambda: Claims(self.path))
         except StoreError as error:
+            if isinstance(error.__cause__, NoLocksError):
+                raise  # SQLite would go on asking for one, also to read
             self.refusal = error
             try:
                 self._cache = _guarded(self._open_to_read)
@@ -151,6 +152,7 @@ class TextStore:
         directory.parent.mkdir(parents=True, exist_ok=True)
         _make_private(directory, stat.S_IWOTH)
         _make_private(directory / LAYOUT, stat.S_IWOTH | stat.S_IWGRP)
+        claims = Claims(self.path)
         _create_private(self._database)
         with contextlib.suppress(FileNotFoundError):
             _identity(self._database)  # what it is has to be known before it is opened
@@ -158,6 +160,7 @@ class TextStore:
         self._identity = _identity(self._database)
         cache = diskcache.Cache(self.path, timeout=TIMEOUT_SECONDS, disk=TextDisk, **SETTINGS)
         self._check_unmoved()
+        self.claims = claims
         return cache
 
     def _open_to_read(self) -> _ReadOnlyDatabase:
