@@ -21,6 +21,7 @@ from typing import Any
 import pages
 import pictures
 import rooms
+from hypothesis import HealthCheck, settings
 
 HERE = Path(__file__).parent
 ROOT = HERE.parent
@@ -120,6 +121,8 @@ def store(path: Path, text: str) -> None:
 def main() -> None:
     """Make everything anew that is stale."""
     os.chdir(ROOT)  # where examples find their files
+    settings.register_profile("refresh", suppress_health_check=[*HealthCheck], deadline=None)
+    settings.load_profile("refresh")  # a busy machine is no reason to stop
     print(printed_by("tests/support/public_stub.py"), end="")
     store(rooms.PICTURE, rooms.drawn())
     tour = printed_by("docs/tour.py")

@@ -56,6 +56,8 @@ CREATE TABLE e (id INT PRIMARY KEY, d_id INT NOT NULL REFERENCES d (id),
                 boss INT REFERENCES e (id), pay INT, rank INT NOT NULL);
 CREATE TABLE n (a INT, b INT NOT NULL, c TEXT)
 """
+NAMELESS = [pair for pair in PAIRS if pair.set == "steps" and not pair.about]
+assert not NAMELESS, f"write `{NAMELESS[0].verdict} name of the step: ...` for {NAMELESS[0].first}"
 EQUAL = pairs("steps", "equal")
 """What a step proves, by the name that it has in a proof."""
 DIFFERENT = pairs("steps", "different")

@@ -195,6 +195,9 @@ class Examined:
         rule = next(one for one in RULES if one.name == name)
         self.sites = oracle.sites(rule)
         self.right = frozenset(one.what for one in oracle.fired(rule, self.sites))
+        wrong = next(oracle.faults_of(rule, self.sites, RULES, self.right), None)
+        if wrong is not None:  # or any fault would be noticed
+            raise ValueError(f"{name} fails its test as it is: {wrong}")
 
     def notices(self, fault: Fault) -> bool:
         """Say whether the test fails with a fault."""

@@ -220,7 +220,7 @@ def test_each_room_has_a_front_page(room: Path) -> None:
 def test_no_step_of_adding_a_metric_is_forgotten(name: str) -> None:
     """CONTRIBUTING tells the path; what is not done yet is in the failure's message."""
     function, record = PUBLIC.get(name), PUBLIC.get(_camel(name))
-    known, entry = REGISTER.get(name, Entry()), "an entry in tests/support/public_register.py"
+    known, entry = REGISTER.get(name, Entry()), "its entry in tests/support/public_register.py"
     done = {
         "a function that scorekit/__init__.py lists": inspect.isfunction(function),
         "a record that scorekit/__init__.py lists": inspect.isclass(record),
@@ -228,10 +228,10 @@ def test_no_step_of_adding_a_metric_is_forgotten(name: str) -> None:
             "docs/api/*.md",
             rf"{{topics}}.*\b{scorekit._HOME.get(name, '').rpartition('.')[2]}\b",
         ),
-        f"{entry}, with call": known.call is not None,
-        f"{entry}, with made": record in {*map(type, MADE)},
-        f"{entry}, with drawn": _is_drawn(record),
-        f"{entry}, with groups": name not in statistics() or known.groups is not None,
+        f"{entry}: call=": known.call is not None,
+        f"{entry}: made=": record in {*map(type, MADE)},
+        f"{entry}: drawn=": _is_drawn(record),
+        f"{entry}: groups=": name not in statistics() or known.groups is not None,
         "a page of docs/ that calls it": _found("docs/*.md", rf"\b{name}\([^)]"),
         "a row in docs/functions.md": _found("docs/functions.md", rf"^\|.*`{name}`"),
         "an entry in CHANGELOG.md": _found("CHANGELOG.md", rf"`{name}\(\)`"),
@@ -241,7 +241,7 @@ def test_no_step_of_adding_a_metric_is_forgotten(name: str) -> None:
         done["a field of SqlCaseScore"] = hasattr(SqlCaseScore, name)
         done["a field of SqlReport"] = hasattr(SqlReport, name)
     forgotten = [step for step, is_done in done.items() if not is_done]
-    assert not forgotten, f"{name} lacks {', '.join(forgotten)}"
+    assert not forgotten, "\n- ".join([f"{name} lacks", *forgotten])
 
 
 def test_no_metric_of_cases_is_outside_the_register() -> None:

@@ -11,7 +11,8 @@ STUB = Path(scorekit.__file__).with_name("__init__.pyi")
 
 def stub() -> str:
     """Return what type checkers read: the public names, made of the list in `__init__.py`."""
-    lines = (f"from {home} import {name} as {name}\n" for name, home in scorekit._HOME.items())
+    homes = sorted(scorekit._HOME.items(), key=lambda one: one[1])
+    lines = (f"from {home} import {name} as {name}\n" for name, home in homes)
     return f"""# Made of `__init__.py` by `python docs/refresh.py`.
 
 from scorekit import readers as readers

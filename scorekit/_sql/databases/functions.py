@@ -266,6 +266,8 @@ CALLS: Final = {
     "hour": ("hour", "this"),
     "minute": ("minute", "this"),
     "second": ("second", "this"),
+    "monthname": ("monthname", "this"),
+    "dayname": ("dayname", "this"),
     "datediff": ("date_diff datediff", "unit expression this"),
     "timestampdiff": ("timestampdiff", "unit expression this"),
 }

@@ -5,11 +5,15 @@ from __future__ import annotations
 import sqlite3
 
 import pytest
+import sqlglot
+from sqlglot import exp
 
 from scorekit._sql.databases.functions import (
+    CALLS,
     FUNCTIONS,
     MANY,
     VERSIONS,
+    Function,
     arities,
     arity,
     meanings,
@@ -44,6 +48,22 @@ def test_arities_of_rows_and_names() -> None:
     assert "iif" not in arities("duckdb")
     assert meanings("mysql")["ltrim"].arguments == "text"
     assert since("sqlite")["concat"] == "SQLite 3.44"
+
+
+def _shown(row: Function) -> str:
+    return f"{row.name} of {row.dialects}"
+
+
+@pytest.mark.parametrize("row", [row for row in FUNCTIONS if callable(row.compute)], ids=_shown)
+def test_what_is_computed_is_found_in_a_tree(row: Function) -> None:
+    """A call has the class that sqlglot has for it, which `CALLS` names, or none."""
+    for dialect in row.dialects.split():
+        for n in range(arity(row.arguments)[0], min(arity(row.arguments)[1], 4) + 1):
+            text = f"SELECT {row.name}({', '.join('x' * n)})"
+            (call,) = sqlglot.parse_one(text, dialect=dialect).expressions
+            kind = type(call).__name__.lower()
+            is_found = isinstance(call, exp.Anonymous | exp.Trim) or kind in CALLS
+            assert is_found, f"add {kind!r} to CALLS of scorekit/_sql/databases/functions.py"
 
 
 WORDED = {
