@@ -36,7 +36,6 @@ from scorekit._sql.meaning.tree import (
     Or,
     Ordered,
     Over,
-    Place,
     Query,
     Scalar,
     ScalarQuery,
@@ -228,13 +227,8 @@ class Catalog:
             if n < 0:
                 return self.kind_of_output(query.query, place)
             window = query.windows[n]
-            inner = query.query
-            operands = tuple(
-                inner.outputs[one.number] if isinstance(one, Place) else one
-                for one in window.operands
-            )
-            tables = inner.tables if isinstance(inner, Select) else ()
-            return self.inside(tables)._kind_of_window(window, operands)  # noqa: SLF001 - its own
+            inside = self.inside(query.query.tables if isinstance(query.query, Select) else ())
+            return inside._kind_of_window(window, query.operands(window))  # noqa: SLF001 - its own
         if isinstance(query, Select):
             known = place < len(query.outputs)
             return self.inside(query.tables).kind(query.outputs[place]) if known else "unknown"

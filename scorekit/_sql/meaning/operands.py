@@ -17,6 +17,7 @@ from scorekit._sql.meaning.catalog import Catalog
 from scorekit._sql.meaning.read import Reading, read_names, read_query
 from scorekit._sql.meaning.syntax import UnreadError
 from scorekit._sql.meaning.tree import (
+    NULL,
     TRUE,
     Aggregate,
     Among,
@@ -162,15 +163,20 @@ def _drops(node: Node) -> bool:
     return isinstance(node, SetOperation) and node.distinct
 
 
-_LITERALS: Final = {
+_LITERALS: Final[dict[str, set[str]]] = {
     "word": {"number", "time", "boolean"},
     "day": {"number", "boolean"},
-    "numeral": {"time"},
+    "bit": {"time"},
+    "numeral": {"time", "boolean"},
+    "fraction": {"time", "boolean"},
     "flag": {"number", "time"},
+    "null": set(),
 }
-"""Kinds of texts that are written out, each with what it cannot be read as."""
+"""Kinds of what has no type where it is written out, each with what it cannot be read as."""
 _LITERAL = {
-    "numeral": re.compile(r"\s*[-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?\s*\Z"),
+    "bit": re.compile(r"\s*[01]\s*\Z"),
+    "numeral": re.compile(r"\s*[-+]?\d+\s*\Z"),
+    "fraction": re.compile(r"\s*[-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?\s*\Z"),
     "day": re.compile(r"\s*(?:\d{4}-\d\d?(?:-\d\d?)?|\d\d?:\d\d|\d+/\d+/\d+)"),
     "flag": re.compile(r"\s*(?:t|f|true|false|yes|no|on|off)\s*\Z"),
     "": re.compile(r"\s*(?:now|today|[-+]?infinity|nan)\s*\Z"),
@@ -190,7 +196,7 @@ _TIMED: Final = frozenset({"extract", "timestamptrunc", "datetrunc", "year", "mo
 _CHOOSING: Final = frozenset({"coalesce", "nullif", "greatest", "least"})
 _OF_TIMES: Final = frozenset({"extract", "year", "month", "day"})
 _COMPARING: Final = frozenset({"nullsafeeq", "nullsafeneq", "between"})
-_TEXTS: Final = frozenset({"text", "", "word", "numeral", "day", "flag"})
+_TEXTS: Final = frozenset({"text", "", *_LITERALS})
 _OF_TWO: Final = frozenset({"+", "-", "*", "/", "%", "-x", "sum", "avg"})
 """What may mean several things of two texts that are written out, or of one."""
 _NOT_OF_DATES: Final = frozenset({"sum", "avg", "*", "/", "%", "abs", "round", "-x"})
@@ -317,31 +323,39 @@ class Planner(Catalog):
 
     # Kinds of values.
 
-    def of_values(self, node: Node) -> Iterator[str]:  # noqa: C901 - a list of cases
+    def of_values(self, node: Node) -> Iterator[str]:
         """Yield what kinds of values do not go together."""
         exact = self.dialect == "postgres"
         if exact and any(self.kind(part) in {*NUMBERS, "text", "time"} for part in _tests(node)):
             yield "a condition is no boolean"
         if any(map(self.clash, self.compared(node))):
             yield "values of different types are compared"
-        if isinstance(node, Case):
-            if self.clash(map(self.kind, [*(when.value for when in node.whens), node.default])):
-                yield "values of different types are alternatives"
-        elif isinstance(node, SetOperation) and exact:
-            for several in zip(*[one.outputs for one in node.arms], strict=False):
-                if self.clash(map(self.kind, several)):
-                    yield "the parts of a UNION have different types"
+        if any(self.clash(map(self.kind, several)) for several in self.alternatives(node)):
+            yield "values of different types are alternatives"
+        if isinstance(node, SetOperation) and exact:
+            if any(map(self.clash, self.of_arms(node))):
+                yield "the parts of a UNION have different types"
         elif isinstance(node, Cast):
             kind, other = self.kind(node.operand), _OTHER_TYPES.match(node.type)
             never = (kind in NUMBERS and (node.kind == "time" or other)) or (
                 kind == "time" and node.kind in NUMBERS
             )
-            part = isinstance(node.operand, Literal) and "." in node.operand.text
-            never = never or (kind == "numeral" and part and node.kind in WHOLE)
+            never = never or (kind == "fraction" and node.kind in WHOLE)
             if (exact and never) or CLASSES.get(node.kind) in _LITERALS.get(kind, ()):
                 yield "a value is cast to a type that it cannot have"
+        elif isinstance(node, Arithmetic) and self.misses_days(node):
+            yield "a day or a moment is added to what it does not take"
         elif isinstance(node, Scalar):
             yield from self.of_operands(node)
+
+    def alternatives(self, node: Node) -> Iterator[Sequence[Scalar]]:
+        """Yield values of which a CASE, or a window that looks at another row, returns one."""
+        if isinstance(node, Case):
+            yield [*(when.value for when in node.whens), node.default]
+        elif isinstance(node, Windowed) and self.dialect == "postgres":
+            moved = [one for one in node.windows if one.function in ("lag", "lead")]
+            for first, *others in map(node.operands, moved):
+                yield first, *others[1:]
 
     def of_operands(self, node: Scalar) -> Iterator[str]:
         """Yield which operands an operator or a function does not take."""
@@ -375,19 +389,37 @@ class Planner(Catalog):
         computed = {*kinds[:1]} if name in _ROUNDED else {*kinds}
         if "text" in computed or ("boolean" in computed and (exact or name != "sum")):
             yield "text or a truth value is used as a number"
-        parts_of_days = name in ("+", "-") and computed & (NUMBERS - WHOLE)
-        if "time" in computed and (name in _NOT_OF_DATES or parts_of_days):
+        parts = computed & (NUMBERS - WHOLE)
+        if "time" in computed and (name in _NOT_OF_DATES or (name in ("+", "-") and parts)):
             yield "a date is used as a number"
         alone = computed <= _LITERALS.keys()
         unlike = not computed.isdisjoint({"word", "day", "flag"})
+        if exact:
+            unlike = unlike or _is_cut(computed)
+        elif not computed.isdisjoint(_LITERALS):  # DuckDB has several such functions
+            unlike = unlike or (name == "+" and not parts) or (name == "*" and bool(parts))
         if (alone and name in _OF_TWO) or (unlike and (alone or computed & {*NUMBERS, "text"})):
             yield "text is used as a number"
         if exact and "real" in computed and (name == "%" or (name in _ROUNDED and len(kinds) > 1)):
             yield "a floating point number is rounded to places, or divided with a remainder"
 
+    def misses_days(self, node: Arithmetic) -> bool:
+        """Say whether to a day or a moment is added, or from it taken, what has another type."""
+        takes = self.dialect == "duckdb" and node.operator == "-"
+        for one, other in ((node.left, node.right), (node.right, node.left)):
+            column, kind = self.column(one), self.kind(other)
+            if column is not None and column.kind == "time" and not column.limits.form:
+                is_whole = kind in WHOLE and column.limits.timed
+                adds = node.operator == "+" and not column.limits.timed
+                if is_whole or (kind in _LITERALS and (adds or takes)):
+                    return True
+        return False
+
     def clash(self, kinds: Iterable[str]) -> bool:
         """Say whether values of some kinds cannot be of one type."""
         found = {*kinds}
+        if self.dialect == "postgres" and _is_cut(found):
+            return True
         classes = {CLASSES[kind] for kind in found & CLASSES.keys()}
         if self.dialect == "duckdb" and "number" in classes:
             classes -= {"boolean"}
@@ -411,17 +443,60 @@ class Planner(Catalog):
             values = node.operands
         return [[*map(self.kind, values)]]
 
+    def of_arms(self, union: SetOperation) -> Iterator[list[str]]:
+        """
+        Yield the kinds of each column of a set operation.
+
+        What has no type takes that of the arm beside it: of two such arms it is text from then on.
+        """
+        n_outputs = min(len(arm.outputs) for arm in union.arms)
+        rows = all(isinstance(arm, Select) and not arm.tables for arm in union.arms)
+        for place in range(n_outputs):
+            kinds = [self._kind_in_arm(arm, place) for arm in union.arms]
+            bare = not rows and {*kinds[:2]} <= _LITERALS.keys()  # rows may be those of VALUES
+            yield [*kinds[2:], "text"] if bare else kinds
+
+    def _kind_in_arm(self, arm: Query, place: int) -> str:
+        """Return the kind of a column of an arm, which has no type where it is written out."""
+        query, sorts = (arm.query, arm.items) if isinstance(arm, Ordered) else (arm, ())
+        if not isinstance(query, Select):
+            return self._told(self.kind_of_output(query, place))
+        value = query.outputs[place]
+        compared = query.distinct or value in (
+            *(item.value for item in sorts),
+            *(query.keys or ()),
+        )
+        return self._as_output(value) if compared else self.kind(value)
+
+    def _as_output(self, value: Scalar) -> str:
+        kind = self.kind(value)
+        return "text" if kind in _LITERALS else kind
+
+    def common(self, values: Iterable[Scalar]) -> str:
+        """Return the kind of one of several values, which is text where none has a type."""
+        several = [*values]
+        bare = {*map(self.kind, several)} <= _LITERALS.keys() and self.dialect == "postgres"
+        return "text" if bare else super().common(several)
+
     def kind_of_output(self, query: Query, place: int) -> str:
-        """Return the kind of a column of a query, of which a text is one for good."""
-        outputs = query.outputs if isinstance(query, Select) else ()
-        text = place < len(outputs) and self.kind(outputs[place]) in _LITERALS
-        return "text" if text else super().kind_of_output(query, place)
+        """Return the kind of a column of a query, which is text where it has none of its own."""
+        if isinstance(query, Select) and place < len(query.outputs):
+            return self._as_output(query.outputs[place])
+        return super().kind_of_output(query, place)
 
     def _kind(self, value: Node) -> str:
         """Return what an expression holds, for texts that are written out what they look like."""
         if self.of_kinds and isinstance(value, Literal) and value.kind == "text":
             return _kind_of_text(value.text)
-        kind = super()._kind(value)
+        if value == NULL and self.dialect == "postgres":
+            return "null"
+        kind = self._told(super()._kind(value))
+        if kind in _LITERALS and self.dialect == "postgres":  # of what has an operand of no type
+            number = "real" if _called(value)[0] in _COMPUTED else ""
+            return "text" if isinstance(value, Aggregate) else number
+        return kind
+
+    def _told(self, kind: str) -> str:
         return kind if kind in CLASSES or kind in _LITERALS else ""
 
 
@@ -488,6 +563,12 @@ def _parts(
 ) -> bool:
     """Say whether two values are of one side of a join each."""
     return bool(one & left and other & right) and not (one & right or other & left)
+
+
+def _is_cut(kinds: set[str]) -> bool:
+    """Say whether a text with a part of a whole stands beside whole numbers alone."""
+    numbers = kinds & NUMBERS
+    return "fraction" in kinds and bool(numbers) and numbers <= WHOLE
 
 
 def _kind_of_text(text: str) -> str:

@@ -539,6 +539,13 @@ class Windowed(Query):
         n = len(self.query.outputs)
         return (*self.query.outputs, *[Place(n + i) for i in range(len(self.windows))])
 
+    def operands(self, window: Window) -> tuple[Scalar, ...]:
+        """Return what a window is computed of, by what stands in the query where it has one."""
+        outputs = self.query.outputs
+        return tuple(
+            outputs[one.number] if isinstance(one, Place) else one for one in window.operands
+        )
+
 
 @attrs.frozen(eq=False)
 class Ordered(Query):
