@@ -16,6 +16,7 @@ from typing import Any, Final, Literal, NamedTuple, TypeAlias
 from sqlglot import exp
 
 from scorekit._sql.meaning.columns import known_schema, lacking_names
+from scorekit._sql.meaning.names import fold_names
 from scorekit._sql.meaning.operands import Planner, lacks_function, not_run
 from scorekit._sql.meaning.question import Question
 from scorekit._sql.meaning.read import Names, read_names
@@ -35,7 +36,7 @@ from scorekit._sql.prove.rule import View
 from scorekit._sql.prove.scope import Scope, UnsupportedError, derived_in
 from scorekit._sql.refute.choices import NO_CHOICE, ReadingOrder, Ties
 from scorekit._sql.refute.expressions import UnfaithfulError
-from scorekit._sql.refute.reading import Pair, check_short, fold_names, read_pair
+from scorekit._sql.refute.reading import Pair, check_short, read_pair
 from scorekit._sql.refute.search import Difference
 from scorekit._sql.refute.sqlite import InSQLite, refute
 from scorekit._sql.schema.tables import Schema, SqlSchema
@@ -129,7 +130,7 @@ def _audited(sql: str, schema: SqlSchema | None, dialect: str, n_databases: int)
     try:
         check_short((sql,))
         pair = read_pair((sql, sql), dialect, schema)
-        fold_names(pair, schema, dialect)
+        fold_names(pair[:2], schema, dialect)
     except UnfaithfulError as error:
         reason = str(error).replace("the first ", "the ")
         return Audited((), dict.fromkeys(_CHECKS, reason))

@@ -11,6 +11,7 @@ import attrs
 from scorekit._core.clock import OutOfTimeError, limited
 from scorekit._core.text import ORDINALS
 from scorekit._sql.databases.kinds import UNCASED
+from scorekit._sql.meaning.names import fold_names
 from scorekit._sql.meaning.operands import drops_texts
 from scorekit._sql.meaning.question import Question, Same
 from scorekit._sql.prove.clauses import differing
@@ -18,7 +19,7 @@ from scorekit._sql.prove.search import IGNORED, UNORDERED, Proof, Unproved, With
 from scorekit._sql.refute.duck import DUCKDB, is_installed, refute_in_duckdb, why_not
 from scorekit._sql.refute.engine import AnyEngine, Engine, engine_name, refute_by
 from scorekit._sql.refute.expressions import UnfaithfulError
-from scorekit._sql.refute.reading import Pair, Texts, fold_names, read_pair, read_texts
+from scorekit._sql.refute.reading import Pair, Texts, read_pair, read_texts
 from scorekit._sql.refute.search import Difference, NoDifference
 from scorekit._sql.refute.sqlite import refute
 from scorekit._sql.schema.tables import Schema, SqlSchema, read_schema
@@ -321,7 +322,7 @@ def _texts(question: Question, *, lenient: bool) -> tuple[Texts, str]:
         if not lenient or any(map(is_long, texts)):
             raise
         pair = read_pair(texts, dialect, schema)
-        folded = fold_names(pair, schema, dialect)
+        folded = fold_names(pair[:2], schema, dialect)
         return Texts(lambda: {pair.dialect: pair}, (), pair, folded), str(error)
 
 

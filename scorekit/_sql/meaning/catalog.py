@@ -295,8 +295,25 @@ def rules_of(dialect: str | None) -> Dialect:
 @lru_cache(maxsize=4096)
 def normal_name(text: str, dialect: str | None, *, quoted: bool) -> str:
     """Return an identifier as its dialect compares it."""
+    if not text.isascii():
+        return _normal_letters(text, dialect, quoted=quoted)
     identifier = exp.to_identifier(text, quoted=quoted)
     return str(rules_of(dialect).normalize_identifier(identifier).this)
+
+
+def _normal_letters(text: str, dialect: str | None, *, quoted: bool) -> str:
+    """Return an identifier letter by letter: each has one of the other case, or keeps its own."""
+    small, capital = (normal_name(letter, dialect, quoted=quoted) for letter in "Aa")
+    fold = str.lower if small == "a" else str.upper if capital == "A" else str
+    letters = (
+        letter if dialect in ASCII_CASE and not letter.isascii() else fold(letter)
+        for letter in text
+    )
+    return "".join(new if len(new) == 1 else old for old, new in zip(text, letters, strict=True))
+
+
+ASCII_CASE: Final = frozenset({"sqlite", "postgres", "duckdb"})
+"""Dialects in which names that differ in the case of other letters than a to z are two names."""
 
 
 @lru_cache(maxsize=4096)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from typing import Final, NamedTuple
 
@@ -13,6 +13,7 @@ from sqlglot import exp
 from scorekit._sql.meaning.catalog import Catalog, normal_name
 from scorekit._sql.meaning.syntax import InvalidError, RefusedError, UnreadError, check_arguments
 from scorekit._sql.meaning.tree import Column, Level, Literal, OpenName, Scalar, Source, Star
+from scorekit._sql.schema.tables import SqlSchema
 from scorekit._sql.text.dialect_neutral import ask
 from scorekit._sql.text.parsing import may_be_text
 
@@ -185,13 +186,13 @@ class Resolver:
         self._lower = ask(catalog.dialect, _keeps_lower)
 
     def name(self, identifier: exp.Expr) -> str:
-        """Return an identifier as its dialect compares it; letters beyond ASCII are kept."""
+        """Return an identifier as its dialect compares it."""
         if not isinstance(identifier, exp.Identifier):
             raise UnreadError(f"{type(identifier).__name__} stands where a name should")
         text: str = identifier.this
         if identifier.args.get("temporary") or identifier.args.get("global_"):
             raise UnreadError("a temporary table")  # #name is another table than name
-        if not text.isascii() or (self._lower and text == text.lower()):
+        if self._lower and text == text.lower():
             return text
         if self.dialect in CASE_MATTERS:  # tables: as written, which is the safe side
             parent, key = identifier.parent, identifier.arg_key
@@ -210,11 +211,10 @@ class Resolver:
             try:
                 table = scope.table(names[-1], ".".join(names) if len(names) > 1 else None)
             except RefusedError as error:
-                if self._is_absent(node, names[-1]):
-                    raise InvalidError(str(error)) from None
-                raise
+                raise self._no_table(node, names[-1], error) from None
             if table.columns is not None and name not in table.columns:
-                kind = UnreadError if self._names_more(table.columns) else RefusedError
+                may_be = self._names_more(table.columns) or _is_alike(name, table.columns)
+                kind = UnreadError if may_be else RefusedError
                 raise kind(f"{table.alias} has no column {name}")
             return table.column(name)
         quoted = may_be_text(node) and self.dialect == "sqlite"
@@ -238,8 +238,16 @@ class Resolver:
             return OpenName(text, quoted and not sure, found)
         return columns[0]
 
+    def _no_table(self, node: exp.Column, name: str, error: UnreadError) -> UnreadError:
+        """Return what becomes of a column behind the name of no table."""
+        if not name.isascii():  # in some encodings PostgreSQL knows the case of all letters
+            return UnreadError(str(error))
+        return InvalidError(str(error)) if self._is_absent(node, name) else error
+
     def _may_be_named(self, node: exp.Column, name: str, scope: NameScope) -> bool:
         """Say whether a name that no table has may be that of whole rows, or of an output."""
+        if any(_is_alike(name, t.columns or ()) for one in scope.levels() for t in one.tables):
+            return True
         clause = node.find_ancestor(*_BY_OUTPUTS, *ROW_CLAUSES, exp.Select)
         own: exp.Expr | None = node.parent_select
         around: list[exp.Expr] = []
@@ -356,6 +364,63 @@ class Resolver:
         if known and len(scope.tables) > 1:
             self.assumptions.add(COMPLETE)
         return [scope.tables[i].column(name) for i in places], bool(known)
+
+
+def _is_alike(name: str, others: Iterable[str]) -> bool:
+    """Say whether a name differs from another one in the case of letters beyond ASCII."""
+    return not name.isascii() and name.lower() in map(str.lower, others)
+
+
+def fold_names(
+    trees: Sequence[exp.Expr], schema: SqlSchema | None, dialect: str | None
+) -> tuple[str, ...]:
+    """
+    Write names as a schema's names are compared, where they have its capital letters.
+
+    These count in quotes, and beyond ASCII.  Two names that differ in nothing else, such as
+    ``"Pay"`` and ``pay``, are left as they are.
+
+    Returns:
+        That the names have their capital letters, as an assumption.
+    """
+    folded = tuple(_folded_names(trees, schema, dialect))
+    for _, new, nodes in folded:
+        for node in nodes:
+            node.set("this", new)
+    noted = ", ".join(sorted(filter(None, (own for own, _, _ in folded))))
+    return (f"the names {noted} have capital letters",) if noted else ()
+
+
+def with_folded_names(tree: exp.Expr, schema: SqlSchema | None, dialect: str | None) -> exp.Expr:
+    """Return a query with its names as `fold_names` writes them; the tree stays as it is."""
+    if next(_folded_names((tree,), schema, dialect), None) is None:
+        return tree
+    tree = tree.copy()
+    fold_names((tree,), schema, dialect)
+    return tree
+
+
+def _folded_names(
+    trees: Iterable[exp.Expr], schema: SqlSchema | None, dialect: str | None
+) -> Iterator[tuple[str, str, list[exp.Identifier]]]:
+    """Yield the capitals that a name keeps, if any, what it is otherwise, and where it stands."""
+    if dialect is None:
+        return
+    cased = frozenset[str]() if schema is None else schema.cased
+    written: dict[str, list[exp.Identifier]] = {}
+    for tree in trees:
+        for node in tree.find_all(exp.Identifier):
+            written.setdefault(node.name.lower(), []).append(node)
+    for name, nodes in written.items():
+        plain = normal_name(name, dialect, quoted=False)
+        [own, *others] = {normal_name(n.name, dialect, quoted=bool(n.quoted)) for n in nodes}
+        if others:
+            continue
+        if dialect not in CASE_MATTERS and own != plain:
+            if own in cased:
+                yield own, plain, nodes
+        elif not name.isascii() and any(node.name != name for node in nodes):
+            yield "", name, nodes  # SQLite, which runs it, has its capitals for other letters
 
 
 def one_column(name: str, tables: list[Visible]) -> Column:

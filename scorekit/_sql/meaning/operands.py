@@ -14,6 +14,7 @@ from scorekit._sql.databases.dialects import missing_function
 from scorekit._sql.databases.functions import VERSIONS, database_of
 from scorekit._sql.databases.kinds import CLASSES, NUMBERS, WHOLE
 from scorekit._sql.meaning.catalog import Catalog
+from scorekit._sql.meaning.names import with_folded_names
 from scorekit._sql.meaning.read import Reading, read_names, read_query
 from scorekit._sql.meaning.syntax import UnreadError
 from scorekit._sql.meaning.tree import (
@@ -74,7 +75,7 @@ def misfit(
     if reading is not None and not sure:
         return min(faults_of(reading, (dialect,), schema), default=None)
     planner = (Binder if sure and dialect == "duckdb" else Planner)(schema, dialect)
-    names = read_names(tree, planner)
+    names = read_names(with_folded_names(tree, schema, dialect), planner)
     if names.refused:
         certain = names.invalid or (schema is not None and schema.complete)
         return names.unread if certain or not sure else None

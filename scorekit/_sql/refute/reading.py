@@ -14,7 +14,7 @@ from scorekit._core.text import ORDINALS
 from scorekit._sql.databases.dialects import has_all, unknown, versions
 from scorekit._sql.databases.functions import VERSIONS, database_of
 from scorekit._sql.meaning.catalog import Catalog, normal_name, rules_of
-from scorekit._sql.meaning.names import CASE_MATTERS
+from scorekit._sql.meaning.names import fold_names
 from scorekit._sql.meaning.operands import faults_of, misfit
 from scorekit._sql.meaning.read import Reading, read_query
 from scorekit._sql.meaning.syntax import RefusedError, UnreadError
@@ -201,7 +201,7 @@ def read_texts(texts: tuple[str, str], schema: SqlSchema | None, dialect: str | 
                 raise UnfaithfulError(f"in the {which} query, {why}")
     if dialect is not None:
         pair = read_pair(texts, dialect, schema)
-        notes = fold_names(pair, schema, dialect)
+        notes = fold_names(pair[:2], schema, dialect)
         readings = _read_both(pair, schema, dialect)
         notes += check_known(pair, schema, dialect, readings=readings)
         return Texts(lambda: {dialect: pair}, (), pair, notes, readings)
@@ -331,9 +331,18 @@ def _number_of(bits: Sequence[bool]) -> int:
 
 
 def _lower_names(pair: Pair) -> None:
+    written: dict[str, str] = {}
     for tree in pair[:2]:
         for node in tree.find_all(exp.Identifier):
-            node.set("this", node.name.lower())
+            name = node.name
+            own = written.setdefault(name.lower(), name)
+            if not name.isascii() and _lower_in_ascii(own) != _lower_in_ascii(name):
+                raise UnfaithfulError(f"databases differ in whether {own} and {name} are one name")
+            node.set("this", name.lower())
+
+
+def _lower_in_ascii(name: str) -> str:
+    return normal_name(name, "sqlite", quoted=False)
 
 
 def _meant(pair: Pair, schema: SqlSchema | None, dialect: str) -> tuple[Node, Node] | None:
@@ -390,34 +399,6 @@ def _neutral(pairs: Mapping[str, Pair]) -> Pair:
             bits = [bool(node.args.get("nulls_first")) for node in several]
             own.set("nulls_first", _number_of(bits))
     return Pair(trees[0], trees[1], pair.dialect)
-
-
-def fold_names(pair: Pair, schema: SqlSchema | None, dialect: str | None) -> tuple[str, ...]:
-    """
-    Write names in quotes as a schema's names are compared, where they have its capital letters.
-
-    Two names that differ in nothing else, such as ``"Pay"`` and ``pay``, are left as they are.
-
-    Returns:
-        That the names have their capital letters, as an assumption.
-    """
-    cased = frozenset[str]() if schema is None else schema.cased
-    if dialect is None or dialect in CASE_MATTERS or not cased:
-        return ()
-    written: dict[str, list[exp.Identifier]] = {}
-    for tree in pair[:2]:
-        for node in tree.find_all(exp.Identifier):
-            written.setdefault(node.name.lower(), []).append(node)
-    found: list[str] = []
-    for name, nodes in written.items():
-        plain = normal_name(name, dialect, quoted=False)
-        [own, *others] = {normal_name(n.name, dialect, quoted=bool(n.quoted)) for n in nodes}
-        if own == plain or others or own not in cased:
-            continue
-        for node in nodes:
-            node.set("this", plain)
-        found.append(own)
-    return (f"the names {', '.join(sorted(found))} have capital letters",) if found else ()
 
 
 def check_known(

@@ -55,7 +55,8 @@ class SqlSchema:
     unread: tuple[str, ...] = ()
     """What of the schema could not be read, or is not used, in sentences."""
     cased: frozenset[str] = frozenset()
-    """Names with capital letters: those of a mapping, and those in double quotes of a text."""
+    """Names with capital letters: those of a mapping, and of a text those in double quotes or with
+    letters beyond ASCII."""
     complete: bool = False
     """Whether a table or a column that is not here does not exist."""
     views: FrozenMapping[str, View] = _NONE
@@ -134,15 +135,22 @@ def read_schema(
 
 
 _QUOTED = re.compile(r'"([^"]+)"')
+_BEYOND_ASCII = re.compile(r"\w*[^\W\x00-\x7f]\w*")
 
 
 def _cased(schema: object) -> frozenset[str]:
+    """Return names with capital letters; small ones of ASCII where others are not changed."""
     if isinstance(schema, str):
-        names: list[str] = _QUOTED.findall(schema)
+        plain: list[str] = [] if schema.isascii() else _BEYOND_ASCII.findall(schema)
+        names = [*_QUOTED.findall(schema), *plain]
     else:
         tables = cast("Mapping[str, Mapping[str, str]]", schema or {})
         names = [*tables, *(name for columns in tables.values() for name in columns)]
+    names += [_IN_ASCII.sub(lambda letter: letter[0].lower(), name) for name in names]
     return frozenset(name for name in names if name != name.lower())
+
+
+_IN_ASCII = re.compile(r"[A-Z]+")
 
 
 _NULLS_EQUAL: Final = frozenset({"tsql", "fabric"})
