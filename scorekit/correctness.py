@@ -154,7 +154,7 @@ class QueryCorrectness(MetricResult):
     response_id: str | None = None
     judge: str | None = None
     """Who judged: the model, or the judge's *identity*, with a digest of all that can change a
-    verdict; None where no judge decided."""
+    verdict, and the model that answered where that is another one; None where no judge decided."""
     judge_error: MetricError | None = None
     """Why the judge that was asked gave no verdict, where a counterexample decides instead."""
     prompt_tokens: tuple[tuple[int, int], ...] = ()
@@ -214,13 +214,20 @@ async def _within(asking: Coroutine[Any, Any, None], seconds: float) -> None:
 
 
 @lru_cache(maxsize=64)
-def judge_name(identity: str) -> str:
-    """Return a short name of a judge, which is another one for another *identity*."""
-    model = re.search(r'"model": "([^"]+)"', identity)
-    if model is None and len(identity) <= LONGEST_NAME:
-        return one_line(identity)
-    name = one_line(identity if model is None else model[1], LONGEST_NAME)
-    return f"{name} ({key_of(identity)[:6]})"
+def judge_name(identity: str, model: str | None = None) -> str:
+    """
+    Return a short name of a judge, which is another one for another *identity*.
+
+    A *model* that answered and that the identity does not name is part of it: a gateway may send
+    a question to another one, and a name such as "latest" means another one in time.
+    """
+    asked = re.search(r'"model": "([^"]+)"', identity)
+    name = one_line(identity if asked is None else asked[1], LONGEST_NAME)
+    if asked is not None or len(identity) > LONGEST_NAME:
+        name = f"{name} ({key_of(identity)[:6]})"
+    if model and not re.search(rf"(?<![\w.:-]){re.escape(model)}(?![\w.:-])", identity):
+        name = f"{name}, answered by {one_line(model, LONGEST_NAME)}"
+    return name
 
 
 Found: TypeAlias = QueryCorrectness | tuple[SqlEquivalence, ...]
@@ -566,8 +573,13 @@ class CorrectnessQuestion:
             cost_usd=total_cost(answer.cost_usd for answer in verdicts),
             model=verdict.model,
             response_id=verdict.response_id,
-            judge=None if self.judge is None else judge_name(self.judge.identity),
+            judge=self._judged_by(verdict.model),
         )
+
+    def _judged_by(self, model: object) -> str | None:
+        if self.judge is None:
+            return None
+        return judge_name(self.judge.identity, model if isinstance(model, str) else None)
 
     def failed(self, error: Exception, answers: Sequence[Verdict]) -> QueryCorrectness:
         """

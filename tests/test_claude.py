@@ -938,13 +938,17 @@ OWN = {"prices": {"claude-sonnet-5-5": PRICES["claude-opus-5-5"]}}
         ({"model": "claude-unknown"}, "partial", None),
         (LISTED, "partial", None),
         (OWN, "partial", 0.0052),
+        (OWN, "echo_model=gpt-x", 0.0052),
+        ({}, "echo_model=claude-sonnet-5-5-20260301", 0.0026),
+        ({}, "echo_model=claude-opus-5-5", 0.0052),
+        ({}, "echo_model=gpt-x", None),
         ({}, "odd_usage", None),
         ({}, "huge_usage", None),
         ({}, "cached_prompt", 0.002601),
     ],
 )
 def test_cost(server: Any, options: dict[str, Any], fault: str, cost: float | None) -> None:
-    """List prices, a higher one for long prompts to Haiku, the caller's own; else None."""
+    """List prices of who answered, a higher one for long prompts, the caller's own; else None."""
     server.fault = fault
     with judge_for(server, **options) as judge:
         verdict = judge.judge(PAIR)

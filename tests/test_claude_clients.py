@@ -312,6 +312,30 @@ def test_one_pair_that_is_refused_keeps_nobody_from_the_service(server: Anthropi
     assert (report.n_failed, len(server.requests)) == (10, 100)
 
 
+@pytest.mark.parametrize("answered_by", ["gpt-x", "claude-sonnet-5-5-20260301"])
+def test_who_answered_is_said_also_from_the_cache(
+    server: AnthropicServer, tmp_path: Path, answered_by: str
+) -> None:
+    """A gateway may send questions elsewhere, and a name may mean another model in time."""
+
+    def report(n_cases: int) -> SqlReport:
+        with ClaudeJudge(api_key=KEY, base_url=server.url) as judge:
+            cached = CachedJudge(judge, directory=tmp_path / "c")
+            return score_sql_cases(cases(n_cases), judge=cached)
+
+    server.fault = f"echo_model={answered_by}"
+    first, again = report(2), report(2)
+    assert len(server.requests) == 2
+    for one in (first, again):
+        (whom,) = {*one.ruler.judges.values()}
+        assert whom.startswith("claude-sonnet-5-5 (")
+        assert whom.endswith(f"), answered by {answered_by}")
+    server.fault = "partial"
+    (whom,) = {*report(3).ruler.judges.values()} - {*first.ruler.judges.values()}
+    assert whom.startswith("claude-sonnet-5-5 (")
+    assert "answered by" not in whom
+
+
 encode = base64.b64encode
 FORMS = {
     "plain": KEY,

@@ -403,7 +403,9 @@ class Batches:
                 asked.give_up(asked.failure)
             return
         try:
-            answer = Answer.read(result.get("message"), self._service.settings.price, BATCH_SHARE)
+            answer = Answer.read(
+                result.get("message"), self._service.settings.price_of, BATCH_SHARE
+            )
         except JudgeError as error:
             asked.failure = error
             paid[str(id_)] = UNKNOWN

@@ -73,12 +73,14 @@ class Answer:
     cost_usd: float | None
 
     @classmethod
-    def read(cls, body: object, price: ModelPrice | None, share: float = 1.0) -> Answer:
+    def read(
+        cls, body: object, price_of: Callable[[object], ModelPrice | None], share: float = 1.0
+    ) -> Answer:
         """Take the decoded body of a response, whatever it holds; *share* of the price is paid."""
         if not is_object(body) or not isinstance(body.get("content"), list):
             raise JudgeError("invalid_response", f"the service answered with {shown(body)}")
         usage = _usage(body.get("usage"))
-        cost = _cost(usage, price)
+        cost = _cost(usage, price_of(body.get("model")))
         return cls(message=body, usage=usage, cost_usd=None if cost is None else cost * share)
 
     def verdict(self, score: float, reasoning: str, hide: Callable[[str], str]) -> Verdict:

@@ -195,7 +195,7 @@ class Service:
         connection = self.usable_connection()
         create = cast("Callable[..., Any]", connection.client.messages.with_raw_response.create)
         message = await self.exchange(lambda: create(**body))
-        answer = Answer.read(message, self.settings.price)
+        answer = Answer.read(message, self.settings.price_of)
         return answer, answer.chat_completion(variables.values())
 
     async def classify(

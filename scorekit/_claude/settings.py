@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 
 import attrs
@@ -87,6 +88,14 @@ class Settings:
     def price(self) -> ModelPrice | None:
         """The caller's own price of the model, else the list price; None if neither is known."""
         return (self.prices or {}).get(self.model, PRICES.get(self.model))
+
+    def price_of(self, answered: object) -> ModelPrice | None:
+        """Return the price of an answer by a model: that of another model than was asked."""
+        own = self.prices or {}
+        is_asked = rf"{re.escape(self.model)}([-@]\d{{8}})?"  # a snapshot has a date
+        if not isinstance(answered, str) or self.model in own or re.fullmatch(is_asked, answered):
+            return self.price
+        return own.get(answered, PRICES.get(answered))
 
     @property
     def effort_sent(self) -> str | None:
