@@ -24,7 +24,7 @@ from scorekit._judge.waiting import Queue, caller, renew_in_forks, run_to_end
 from scorekit._sheet.values import counted
 from scorekit.errors import InputError, JudgeError, MissingExtraError
 from scorekit.judges import JudgeRequest, Verdict, ask_each
-from scorekit.prices import DEFAULT_ANSWER, ModelPrice, Pricing
+from scorekit.prices import DEFAULT_ANSWER, ModelPrice
 from scorekit.prompts import variables_of
 from scorekit.records import Record
 
@@ -148,12 +148,7 @@ class ClaudeJudge:
 
             check_client(client, batch=settings.batch)
         self._settings = settings
-        self._pricing = Pricing(
-            price=settings.price,
-            max_tokens=settings.max_tokens,
-            has_batches=True,
-            asks_once=settings.batch,
-        )
+        self._pricing = settings.pricing
         self._queue = Queue(bounds.max_concurrency)
         self._begin(Service(settings, client))
         renew_in_forks(self, ClaudeJudge._renew)

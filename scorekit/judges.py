@@ -45,7 +45,6 @@ from scorekit._judge.failures import check_transient, passing_of, say_waits
 from scorekit._judge.journal import journal
 from scorekit._judge.ledger import Ledger, ledger
 from scorekit._judge.memo import Memo, memo_of
-from scorekit._judge.prompt import most_tokens
 from scorekit._judge.shelf import SCHEMA, Shelf
 from scorekit._judge.single_flight import SingleFlight
 from scorekit._judge.waiting import (
@@ -265,14 +264,6 @@ class _Price:
     price: ModelPrice | float | None
     max_tokens: int | None
 
-    def most(self, request: JudgeRequest) -> float:
-        """Return the highest cost of a question."""
-        if not isinstance(self.price, ModelPrice):
-            return self.price or 0.0
-        n_in = most_tokens(*(part for part in parts_asked(request) if isinstance(part, str)))
-        n_out = self.max_tokens or 0
-        return token_cost(input_tokens=n_in, output_tokens=n_out, price=self.price)
-
     @property
     def pricing(self) -> Pricing:
         """The price of each question, for who asks what they would cost."""
@@ -315,7 +306,7 @@ class _FunctionJudge:
 
     def _begin(self) -> None:
         passes = passing_of(TimeoutError(), self._transient) is not None
-        self._asking = Asking(self._limits, say_waits, time_outs_pass=passes)
+        self._asking = Asking(self._limits, self._pricing.most, say_waits, time_outs_pass=passes)
 
     def __repr__(self) -> str:
         return f"judge_from_function({shown(self._function)}, identity={self.identity!r})"
@@ -340,7 +331,7 @@ class _FunctionJudge:
         self, loop: asyncio.AbstractEventLoop, request: JudgeRequest, who: Caller | None
     ) -> Verdict:
         pair = key_of(*parts_asked(request))
-        most = 0.0 if self._limits.max_cost_usd is None else self._price.most(request)
+        most = self._asking.most(part for part in parts_asked(request) if isinstance(part, str))
         async with self._asking.turn(pair, most, who) as turn:
             return await turn.ask(request, functools.partial(self._called, loop))
 

@@ -130,6 +130,10 @@ class Pricing:
     asks_once: bool = False
     """Whether equal pairs are asked about once."""
 
+    def most(self, input_tokens: int) -> float:
+        """Return the highest cost of a question with at most so many tokens."""
+        return self._costs((input_tokens, input_tokens))[1]
+
     def _costs(self, tokens: Bounds) -> tuple[float, float]:
         """Return the bounds on the cost of a question."""
         price = self.price

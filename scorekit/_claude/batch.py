@@ -25,7 +25,6 @@ import httpx2
 
 from scorekit._claude.connection import RESULTS
 from scorekit._claude.messages import Answer, is_object
-from scorekit._claude.service import highest_cost
 from scorekit._core.text import key_of
 from scorekit._judge.asking import Refusal
 from scorekit._judge.journal import decoded
@@ -154,7 +153,7 @@ class Batches:
 
     async def _verdict(self, id_: str, request: JudgeRequest) -> Verdict:
         variables = variables_of(request)
-        most = highest_cost(self._service.settings, variables) * BATCH_SHARE
+        most = self._service.asking.most(variables.values()) * BATCH_SHARE
         asked = self._asked[id_] = _Asked(asyncio.get_running_loop().create_future(), most)
 
         async def complete(body: dict[str, Any]) -> dict[str, Any]:

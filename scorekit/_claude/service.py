@@ -20,12 +20,11 @@ from scorekit._judge.asking import SERVER_ERROR, Asking, Refusal, Reply
 from scorekit._judge.failures import say_waits, wait_of
 from scorekit._judge.ledger import ledger
 from scorekit._judge.line import Passing
-from scorekit._judge.prompt import FIRST_CHARACTERS, most_tokens
+from scorekit._judge.prompt import FIRST_CHARACTERS
 from scorekit._judge.waiting import Caller
 from scorekit._judge.worker import Worker
 from scorekit.errors import JudgeError, one_line
 from scorekit.judges import Verdict
-from scorekit.prices import token_cost
 
 if TYPE_CHECKING:
     from scorekit._claude.connection import Connection
@@ -55,7 +54,7 @@ class Service:
 
     def __init__(self, settings: Settings, client: Any = None) -> None:
         self.settings = settings
-        self.asking = Asking(settings.limits, say_waits)
+        self.asking = Asking(settings.limits, settings.pricing.most, say_waits)
         self.worker = Worker("scorekit-claude", self._end)
         self._given = client
         self._lock = threading.Lock()
@@ -169,7 +168,7 @@ class Service:
 
     async def _ask(self, variables: dict[str, str], who: Caller | None) -> Verdict:
         answers: list[Answer] = []
-        most = highest_cost(self.settings, variables)
+        most = self.asking.most(variables.values())
 
         async def send(body: dict[str, Any]) -> Reply[dict[str, Any]]:
             answer, chat = await self._answered(body, variables)
@@ -374,15 +373,6 @@ def _without_version(url: str) -> str:
 def _bare_address(url: str) -> str:
     """Return an address without user and password."""
     return re.sub("//[^/]*@", "//", url)
-
-
-def highest_cost(settings: Settings, variables: Mapping[str, str]) -> float:
-    """Return what one call can cost at most, 0.0 where money is not limited."""
-    if settings.limits.max_cost_usd is None:
-        return 0.0
-    n_in = most_tokens(*variables.values())
-    assert settings.price is not None  # noqa: S101 - the judge has refused a limit without a price
-    return token_cost(input_tokens=n_in, output_tokens=settings.max_tokens, price=settings.price)
 
 
 def _has_key(client: Any) -> bool:

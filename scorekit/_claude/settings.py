@@ -17,7 +17,7 @@ from scorekit._core.checks import (
 from scorekit._core.mappings import FrozenMapping, is_mapping
 from scorekit._judge.asking import Limits, checked
 from scorekit.errors import InputError, refuse
-from scorekit.prices import PRICES, ModelPrice
+from scorekit.prices import PRICES, ModelPrice, Pricing
 
 EFFORTS = ("low", "medium", "high", "xhigh", "max")
 
@@ -88,6 +88,16 @@ class Settings:
     def price(self) -> ModelPrice | None:
         """The caller's own price of the model, else the list price; None if neither is known."""
         return (self.prices or {}).get(self.model, PRICES.get(self.model))
+
+    @property
+    def pricing(self) -> Pricing:
+        """What each question costs."""
+        return Pricing(
+            price=self.price,
+            max_tokens=self.max_tokens,
+            has_batches=True,
+            asks_once=self.batch,
+        )
 
     def price_of(self, answered: object) -> ModelPrice | None:
         """Return the price of an answer by a model: that of another model than was asked."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import sys
-from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Iterable, Mapping
 from typing import Any, Final, Generic, TypeVar, cast
 
 import attrs
@@ -15,6 +15,7 @@ from scorekit._judge.ledger import Ledger
 from scorekit._judge.limits import Breaker, Budget
 from scorekit._judge.line import Passing, Question
 from scorekit._judge.pace import Pace, limited
+from scorekit._judge.prompt import most_tokens
 from scorekit._judge.waiting import Caller, check_timeout
 from scorekit.errors import JudgeError
 
@@ -113,6 +114,7 @@ class Asking:
 
     Args:
         limits: How fast, how long, how often and for how much.
+        most_of: Returns the highest cost of a call with at most so many tokens.
         on_change: Hears when nothing is answered any more (why), and when it is again (None).
         time_outs_pass: Whether a call that takes too long is made again.
     """
@@ -120,11 +122,13 @@ class Asking:
     def __init__(
         self,
         limits: Limits,
+        most_of: Callable[[int], float],
         on_change: Callable[[Passing | None], object] = lambda _: None,
         *,
         time_outs_pass: bool = True,
     ) -> None:
         self.limits = limits
+        self._most_of = most_of
         self.time_outs_pass = time_outs_pass
         self.breaker = Breaker(limits.max_concurrency)
         self.budget = Budget(limits.max_calls, limits.max_cost_usd)
@@ -139,6 +143,12 @@ class Asking:
         self._has_ended = asyncio.Event()
         self.answered: tuple[Any, float] = None, 0.0
         """What a check asks, and what it costs at most."""
+
+    def most(self, texts: Iterable[str]) -> float:
+        """Return the highest cost of a call with these texts, 0.0 where money has no bound."""
+        if self.limits.max_cost_usd is None:
+            return 0.0
+        return self._most_of(most_tokens(*texts))
 
     @contextlib.asynccontextmanager
     async def turn(
