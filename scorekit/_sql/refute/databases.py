@@ -11,6 +11,7 @@ from typing import Final, NamedTuple, TypeAlias, TypeVar
 import attrs
 from sqlglot import exp
 
+from scorekit._core.clock import check_time
 from scorekit._sql.databases.kinds import CLOCK_TIMES, UUIDS, Column, fitted
 from scorekit._sql.refute.aims import Aim, Place, aim
 from scorekit._sql.refute.hints import MAX_VALUES, Hints
@@ -397,18 +398,21 @@ class Maker:
         many = hint.n_sources > _VERY_MANY_TABLES
         counted = bool(hint.n_rows) and draw.random() < _COUNTED_SHARE
         apart = not counted and hint.ordered and draw.random() < _APART_SHARE
-        n = 1 if many else _pick(_WITNESSES, draw)
-        if counted:
+        n = _pick(_WITNESSES, draw)
+        if many:
+            n = 1  # row of each table, or they are too many
+        elif counted:
             n = _pick((1, 1, 2), draw)
         elif apart or (hint.n_limited and draw.random() < _FIXED_SHARE):
             n = hint.n_limited + 2 + int(draw.random() * 2)
         met = counted or draw.random() < _MET_SHARE
         repeated = self._repeated(target, draw) if tables else 0
         for i in range(n):
+            check_time()
             missed = set[Place]() if met else self._missed(target, draw)
             found = self._witness(target, missed, rows, draw, apart=apart)
             for table, row in zip(tables, found, strict=True):
-                if not (many and rows[table].rows):  # one row each, or they are too many
+                if not (many and rows[table].rows):
                     rows[table].add(row)
             if found and not many:
                 n_more = i % _LARGEST_GROUP if apart else int(draw.random() * 3)

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from contextlib import closing
 from itertools import combinations_with_replacement, permutations
 from operator import itemgetter
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -317,6 +318,27 @@ def test_many_full_joins_are_too_many() -> None:
         found = sql_equivalence(first, f"{first} WHERE t.a > 1", dialect="sqlite")
         assert (found.verdict == "refuted") is (n == 2)
         assert n == 2 or "more than 3 FULL joins" in found.reason
+
+
+def test_of_many_tables_one_row_each_is_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Once for each database, although a LIMIT would keep more: they would join to too many."""
+    calls: list[int] = []
+    witness = Maker._witness
+
+    def recorded(self: Maker, *args: Any, **named: Any) -> Any:
+        calls.append(1)
+        return witness(self, *args, **named)
+
+    monkeypatch.setattr(Maker, "_witness", recorded)
+    joins = " ".join(f"JOIN t{i} ON t{i}.id = t0.id" for i in range(1, 30))
+    query = f"SELECT t0.id FROM t0 {joins} WHERE t1.a > {{}} ORDER BY t0.id LIMIT 100"
+    tables = {f"t{i}": {"id": "int primary key", "a": "int"} for i in range(30)}
+    found = sql_equivalence(
+        query.format(1), query.format(2), schema=tables, dialect="sqlite", n_databases=20
+    )
+    example = present(found.counterexample)
+    assert {len(table.rows) for table in example.tables} == {1}
+    assert 1 <= len(calls) <= 20
 
 
 def test_what_tells_rows_apart_is_looked_for_once_a_select(
