@@ -11,7 +11,7 @@ from typing import ClassVar, get_args
 import attrs
 import numpy as np
 
-from scorekit._core.arrays import Floats
+from scorekit._core.arrays import Floats, Groups
 from scorekit._core.checks import (
     check_choice,
     check_count,
@@ -33,7 +33,6 @@ from scorekit._core.mappings import FrozenMapping
 from scorekit._core.sums import exact_fraction, exact_mean
 from scorekit._core.tails import ROUNDING, trouble
 from scorekit._sheet.values import counted, estimate, level_of
-from scorekit._stats.bounded import Groups
 from scorekit._stats.ratios import paired_price_ends, ratio_ends, shared_error
 from scorekit.errors import InputError, refuse
 from scorekit.intervals import (

@@ -454,16 +454,15 @@ def _interval_of_target(
     seed: int,
 ) -> Interval:
     """Do what `mean_interval` does with weights or strata."""
-    from scorekit._core.targets import by_case, read_target
+    from scorekit._core.targets import read_target, targets_by_case
 
-    labels = None
+    labels, given = None, {"case_weights": case_weights, "strata": strata}
     if cases is not None:
         rows = tuple(cases)
-        case_weights = by_case("case_weights", case_weights, rows, "values")
-        strata = by_case("strata", strata, rows, "values")
+        given = targets_by_case(case_weights, strata, lambda: rows, "values")
         labels = tuple(dict.fromkeys(rows))
         numbers = group_means(numbers, codes)
-    target = read_target(case_weights, strata, labels, numbers.size)
+    target = read_target(given["case_weights"], given["strata"], labels, numbers.size)
     assert target is not None  # noqa: S101 - for the type checkers
     return interval_of_target(
         numbers, target, bounds, confidence_level=confidence_level, seed=seed

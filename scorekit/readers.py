@@ -26,7 +26,6 @@ import attrs
 from scorekit._core.checks import (
     check_choice,
     check_flag,
-    check_items,
     check_number,
     check_text,
 )
@@ -43,19 +42,13 @@ from scorekit._readers import (
     services,
 )
 from scorekit._readers.reading import NOT_RUN, Reading, agree, compared, fmean
+from scorekit._readers.scales import errors_as_failures, scale_of, shares
 from scorekit._sheet.model import Sheet, Table
 from scorekit._sheet.values import between, counted, estimate, level_of, number
 from scorekit._stats.suites import Insufficient
-from scorekit.errors import InputError, one_line, refuse, shown
+from scorekit.errors import InputError, one_line, refuse
 from scorekit.intervals import mean_interval
-from scorekit.records import (
-    BUILDER,
-    UNKNOWN,
-    Ends,
-    Report,
-    ReportScores,
-    SuiteKey,
-)
+from scorekit.records import BUILDER, UNKNOWN, Ends, Report, ReportScores, SuiteKey
 from scorekit.reports import CodeReport, code_report_from_columns
 from scorekit.rulers import EVERY, HARNESS, Ruler
 
@@ -356,33 +349,19 @@ def _run(
     if published is not None and not is_mapping(published):
         refuse("published", "a mapping from name to number", published, TypeError)
     stated, unchecked = compared(reading, published, check=check_flag("check", check))
-    low, high = reading.scale or (0.0, 1.0)
-    if scale is not None:
-        ends = check_items("scale", scale, what="the least and the highest score")
-        if len(ends) != 2:  # noqa: PLR2004 - two ends
-            refuse("scale", "the least and the highest score", scale)
-        low, high = check_number("scale[0]", ends[0]), check_number("scale[1]", ends[1])
-        if low >= high:
-            refuse("scale", "two numbers, the lower one first", scale)
-    scores = _shares(reading, low, high)
-    causes = reading.unknown
-    notes = list(reading.notes)
+    low, high = scale_of(reading, scale)
+    scores, causes, notes = shares(reading, low, high), reading.unknown, list(reading.notes)
     if errors == "failed":
-        counts = Counter(cause for cause in causes if cause not in ("", NOT_RUN))
-        scores = [
-            0.0 if cause not in ("", NOT_RUN) else score
-            for score, cause in zip(scores, causes, strict=True)
-        ]
-        causes = [cause if cause == NOT_RUN else "" for cause in causes]
-        if counts:
-            said = ", ".join(f"{cause} {n}" for cause, n in counts.items())
-            notes.append(f"Counted as failed: {said}.")
+        scores, causes, said = errors_as_failures(scores, causes)
+        notes += said
     n_unknown = Counter(cause for cause in causes if cause)
     if reading.n_missing:
         n_unknown[NOT_RUN] += reading.n_missing
     models = tuple(dict.fromkeys(one for one in reading.model if one is not None))
     if models and None in reading.model:
         raise InputError("model must be known of all attempts or of none, got some without")
+    columns = {name: getattr(reading, name) for name in COLUMNS}
+    columns |= {"score": scores, "unknown": causes}
     return HarnessRun(
         harness=reading.harness,
         metric=reading.metric,
@@ -398,37 +377,8 @@ def _run(
         errors=errors,
         unchecked=tuple(unchecked),
         notes=tuple(notes),
-        attempts=FrozenMapping(
-            {
-                "case_id": tuple(reading.case_id),
-                "model": tuple(reading.model),
-                "attempt": tuple(reading.attempt),
-                "score": tuple(scores),
-                "unknown": tuple(causes),
-                "cost_usd": tuple(reading.cost_usd),
-                "latency_seconds": tuple(reading.latency_seconds),
-                "input_tokens": tuple(reading.input_tokens),
-                "output_tokens": tuple(reading.output_tokens),
-            }
-        ),
+        attempts=FrozenMapping({name: tuple(column) for name, column in columns.items()}),
     )
-
-
-def _shares(reading: Reading, low: float, high: float) -> list[float | None]:
-    """Return the scores as shares of a scale; refuse one outside of it."""
-    if (low, high) == (0.0, 1.0) and all(
-        score is None or 0.0 <= score <= 1.0 for score in reading.score
-    ):
-        return reading.score
-    found: list[float | None] = []
-    for case_id, score in zip(reading.case_id, reading.score, strict=True):
-        if score is not None and not low <= score <= high:
-            raise InputError(
-                f"score of case {shown(case_id)} must be in [{low:g}, {high:g}], got {score:g} "
-                "(scale=(low, high))"
-            )
-        found.append(None if score is None else (score - low) / (high - low))
-    return found
 
 
 def inspect_ai(

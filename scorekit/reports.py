@@ -25,7 +25,7 @@ from scorekit._core.checks import (
 from scorekit._core.columns import as_builtins
 from scorekit._core.mappings import FrozenMapping, is_mapping
 from scorekit._core.sums import distinct, exact_mean, exact_means, exact_sum, mean_rounded_once
-from scorekit._core.targets import Target, by_case, read_target
+from scorekit._core.targets import Target, read_target, targets_by_case
 from scorekit._reports.samples import Samples, from_columns, from_records
 from scorekit._reports.table import CaseColumns
 from scorekit._sheet.model import (
@@ -969,21 +969,13 @@ def code_report(
         ...
         scorekit.errors.InputError: samples must be a non-empty sequence of CodeSample, got ()
     """
-    items: Any = samples
-    if case_weights is not None or strata is not None:
-        items = check_records("samples", samples, CodeSample)
-        ids = [item.case_id for item in items]
-        case_weights = by_case("case_weights", case_weights, ids, "samples")
-        strata = by_case("strata", strata, ids, "samples")
+    items = check_records("samples", samples, CodeSample)
+    given = targets_by_case(
+        case_weights, strata, lambda: [item.case_id for item in items], "samples"
+    )
+    read = from_records(items)
     return report_on(
-        from_records(items),
-        k,
-        insufficient,
-        weights,
-        confidence_level,
-        quantiles=quantiles,
-        case_weights=case_weights,
-        strata=strata,
+        read, k, insufficient, weights, confidence_level, quantiles=quantiles, **given
     )
 
 
@@ -1087,17 +1079,13 @@ def code_report_from_columns(
             "attempt": attempt,
         }
     )
-    if case_weights is not None or strata is not None:
-        ids = tuple(passed) if is_mapping(passed) else check_items("case_id", as_builtins(case_id))
-        case_weights = by_case("case_weights", case_weights, ids)
-        strata = by_case("strata", strata, ids)
+
+    def rows() -> Sequence[Any]:
+        if is_mapping(passed):
+            return tuple(passed)
+        return check_items("case_id", as_builtins(case_id))
+
+    given = targets_by_case(case_weights, strata, rows)
     return report_on(
-        samples,
-        k,
-        insufficient,
-        weights,
-        confidence_level,
-        quantiles=quantiles,
-        case_weights=case_weights,
-        strata=strata,
+        samples, k, insufficient, weights, confidence_level, quantiles=quantiles, **given
     )

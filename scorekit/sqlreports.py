@@ -380,7 +380,7 @@ class SqlReport(Report):
             ),
             cases=FrozenMapping({case_id: joined(own) for case_id, own in cases.items()}),
             judges=FrozenMapping({case: joined(own)[JUDGE] for case, own in judges.items()}),
-            versions=self.versions or FrozenMapping(),
+            versions=self.versions or FrozenMapping[str, str](),
             unknown=tuple(sorted(unknown)),
         )
 

@@ -79,6 +79,16 @@ def print_table(header: Iterable[str], rows: Iterable[Iterable[object]]) -> None
     print()
 
 
+def print_parts(
+    parts: Iterable[Callable[[Rng, int], None]], repetitions: int, seed: int, level: float = 0.95
+) -> None:
+    """Print the tables of some simulations, each below the first words of its docstring."""
+    print(f"{repetitions} repetitions, seed {seed}, confidence level {level}")
+    for part in parts:
+        print(f"\n{(part.__doc__ or '').split(':')[0].removeprefix('Print ')}\n")
+        part(np.random.default_rng(seed), repetitions)
+
+
 def means(rng: Rng, repetitions: int) -> None:
     """Scores of independent cases: a share of them 1, the rest 0, or 0 and 0.5 half and half."""
 

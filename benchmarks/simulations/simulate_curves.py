@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scipy import special, stats
 
 from benchmarks.machine import alone
-from benchmarks.simulations.coverage_scores import print_table
+from benchmarks.simulations.coverage_scores import print_parts, print_table
 from scorekit._stats.curves import chances_at, curve_band, difference_band
 from scorekit._stats.passes import estimate_suite
 from scorekit._stats.suites import Suite
@@ -118,10 +118,7 @@ def differences(rng: Rng, repetitions: int) -> None:
 def main(*, full: bool = False) -> None:
     """Print the Markdown tables."""
     repetitions = 1000 if full else 20
-    print(f"{repetitions} repetitions, seed {SEED}, confidence level {LEVEL}")
-    for part in (bands, differences):
-        print(f"\n{(part.__doc__ or '').split(':')[0].removeprefix('Print ')}\n")
-        part(np.random.default_rng(SEED), repetitions)
+    print_parts((bands, differences), repetitions, SEED)
 
 
 if __name__ == "__main__":

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 import scorekit
 from benchmarks.machine import alone
-from benchmarks.simulations.coverage_scores import Count, print_table
+from benchmarks.simulations.coverage_scores import Count, print_parts, print_table
 
 SEED = 20261125
 
@@ -418,10 +418,7 @@ def planned(rng: Rng, repetitions: int) -> None:  # noqa: C901 - what is drawn s
 def main(*, full: bool = False) -> None:
     """Print the Markdown tables."""
     repetitions = 2000 if full else 10
-    print(f"{repetitions} repetitions, seed {SEED}, confidence level 0.95")
-    for part in (gates, growing, equal_models, clustered_scores, planned):
-        print(f"\n{(part.__doc__ or '').removeprefix('Print ')}\n")
-        part(np.random.default_rng(SEED), repetitions)
+    print_parts((gates, growing, equal_models, clustered_scores, planned), repetitions, SEED)
 
 
 if __name__ == "__main__":

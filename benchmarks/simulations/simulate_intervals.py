@@ -27,7 +27,7 @@ from scipy.optimize import brentq
 
 import scorekit
 from benchmarks.machine import alone
-from benchmarks.simulations.coverage_scores import Count, print_table
+from benchmarks.simulations.coverage_scores import Count, print_parts, print_table
 from scorekit._core.mappings import FrozenMapping
 
 SEED = 20261124
@@ -541,24 +541,25 @@ HORIZONS = [
 def main(*, full: bool = False) -> None:
     """Print the Markdown tables."""
     repetitions = 2000 if full else 20
-    print(f"{repetitions} repetitions, seed {SEED}, confidence level 0.95")
-    for part in (
-        grades,
-        corrected_grades,
-        agreements,
-        calibration,
-        stopped,
-        costs,
-        common_costs,
-        retries,
-        tiers,
-        shifted_labels,
-        differences,
-        rubrics,
-        time_horizons,
-    ):
-        print(f"\n{(part.__doc__ or '').split(':')[0].removeprefix('Print ')}\n")
-        part(np.random.default_rng(SEED), repetitions)
+    print_parts(
+        (
+            grades,
+            corrected_grades,
+            agreements,
+            calibration,
+            stopped,
+            costs,
+            common_costs,
+            retries,
+            tiers,
+            shifted_labels,
+            differences,
+            rubrics,
+            time_horizons,
+        ),
+        repetitions,
+        SEED,
+    )
 
 
 if __name__ == "__main__":

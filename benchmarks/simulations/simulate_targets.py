@@ -12,7 +12,7 @@ from scipy import stats
 
 import scorekit
 from benchmarks.machine import alone
-from benchmarks.simulations.coverage_scores import print_table
+from benchmarks.simulations.coverage_scores import print_parts, print_table
 
 SEED = 20261130
 LEVEL = 0.95
@@ -117,10 +117,7 @@ def weights(rng: Rng, repetitions: int) -> None:
 def main(*, full: bool = False) -> None:
     """Print the Markdown tables."""
     repetitions = 1000 if full else 20
-    print(f"{repetitions} repetitions, seed {SEED}, confidence level {LEVEL}")
-    for part in (strata, weights):
-        print(f"\n{(part.__doc__ or '').split(':')[0].removeprefix('Print ')}\n")
-        part(np.random.default_rng(SEED), repetitions)
+    print_parts((strata, weights), repetitions, SEED)
 
 
 if __name__ == "__main__":

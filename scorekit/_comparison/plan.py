@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from numbers import Integral
 from typing import Any, NamedTuple
 
+from scorekit._core.arrays import Groups
 from scorekit._core.checks import check_choice, check_flag, check_number
 from scorekit._core.columns import by_id, numbered
 from scorekit._core.mappings import is_mapping
-from scorekit._stats.bounded import Groups
 from scorekit.errors import refuse, shown
 
 DECIMALS = 12

@@ -14,14 +14,10 @@ import math
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
-from scorekit._core.arrays import Floats
+from scorekit._core.arrays import Floats, Groups
 from scorekit._core.roots import root
 from scorekit._core.sums import distinct, exact_mean
-
-Groups: TypeAlias = NDArray[np.intp]
-"""The group of each value, numbered from 0."""
 
 FEW = 200
 """Different groups up to which none are taken together."""

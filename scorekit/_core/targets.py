@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Sequence
-from typing import Any, NamedTuple, TypeAlias
+from collections.abc import Callable, Hashable, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from scorekit._core.arrays import Floats
+from scorekit._core.arrays import Floats, Groups
 from scorekit._core.checks import check_items, check_number, check_same_length, is_missing
 from scorekit._core.columns import as_builtins, check_labels
 from scorekit._core.mappings import is_mapping
 from scorekit.errors import refuse, shown
-
-Groups: TypeAlias = NDArray[np.intp]
 
 
 class Target(NamedTuple):
@@ -171,7 +169,21 @@ def _entries(
     return [(f"{name}[{shown(case_id)}]", by_id[case_id]) for case_id in case_ids]
 
 
-def by_case(name: str, values: Any, case_ids: Sequence[Hashable], other: str = "case_id") -> Any:
+def targets_by_case(
+    case_weights: Any,
+    strata: Any,
+    rows: Callable[[], Sequence[Hashable]],
+    other: str = "case_id",
+) -> dict[str, Any]:
+    """Return both by case, where either is given as a column beside *rows*, the case of each."""
+    given = {"case_weights": case_weights, "strata": strata}
+    if case_weights is None and strata is None:
+        return given
+    case_ids = rows()
+    return {name: _by_case(name, values, case_ids, other) for name, values in given.items()}
+
+
+def _by_case(name: str, values: Any, case_ids: Sequence[Hashable], other: str) -> Any:
     """Return the entry of each case, of a column with a row for each of *case_ids*."""
     if values is None or is_mapping(values):
         return values

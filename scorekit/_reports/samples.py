@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from itertools import chain, repeat
 from operator import attrgetter
 from typing import Any, NamedTuple
@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from scorekit._core.arrays import Counts, Floats
 from scorekit._core.checks import (
     check_items,
-    check_records,
     check_same_length,
     is_ordered,
 )
@@ -104,9 +103,8 @@ def _tasks(
     return own, models, model_of[first], place[key_of]
 
 
-def from_records(samples: object) -> Samples:
-    """Make columns of `CodeSample` items."""
-    items = check_records("samples", samples, CodeSample)
+def from_records(items: Sequence[CodeSample]) -> Samples:
+    """Make columns of items."""
     ids, id_of = numbered([item.case_id for item in items])
     models, model_of = numbered([item.model for item in items])
     columns: dict[str, Any] = {}

@@ -3,19 +3,12 @@
 from __future__ import annotations
 
 import math
-from typing import TypeAlias
 
-import numpy as np
-from numpy.typing import NDArray
-
-from scorekit._core.arrays import Floats
+from scorekit._core.arrays import Floats, Groups
 from scorekit.intervals import clustered_stderr
 
 DECIMAL_NOISE = 1e-9
 """Two score changes closer than this are the same: 1.0 -> 0.95 is a drop of exactly 0.05."""
-
-Groups: TypeAlias = NDArray[np.int64]
-"""The group of each value, numbered from 0."""
 
 
 def grouped_error(values: Floats, groups: Groups) -> float:

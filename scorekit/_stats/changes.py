@@ -15,12 +15,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from scorekit._core.arrays import Floats
+from scorekit._core.arrays import Floats, Groups
 from scorekit._core.attempts import Attempts
 from scorekit._core.gaffke import sides_of
 from scorekit._core.roots import root
 from scorekit._core.sums import exact_mean
-from scorekit._stats.bounded import Groups
 from scorekit.intervals import effective_groups, t_quantile
 
 DECIMALS = 12

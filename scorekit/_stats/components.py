@@ -7,8 +7,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from scorekit._core.arrays import Floats
-from scorekit._stats.bounded import Groups
+from scorekit._core.arrays import Floats, Groups
 from scorekit.intervals import group_sums
 
 ROUNDING = 1e-12

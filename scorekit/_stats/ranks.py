@@ -8,8 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from scorekit._core.arrays import Floats
-from scorekit._stats.bounded import Groups
+from scorekit._core.arrays import Floats, Groups
 from scorekit.intervals import design_effect, effective_groups, group_sums, t_quantile, wilson
 
 ROUNDING = 4 * float(np.finfo(np.float64).eps)

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from scorekit._core.arrays import Floats
 from scorekit._core.attempts import Attempts, CaseScores
 from scorekit._core.checks import check_items, check_same_length
 from scorekit._core.columns import (
@@ -26,7 +27,6 @@ from scorekit._core.mappings import is_mapping
 from scorekit.errors import refuse, shown
 from scorekit.records import UNKNOWN, Cases, Ends, ReportScores, SuiteKey
 
-Floats: TypeAlias = NDArray[np.float64]
 Places: TypeAlias = NDArray[np.intp]
 
 SCORE = "score"
