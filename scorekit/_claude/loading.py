@@ -26,8 +26,6 @@ _LATE: Final = (
 )
 """What the SDK, or what it stands on, would load in the middle of the first question."""
 
-import_module("concurrent.futures.thread")  # it has hooks of its own for forks, by now at least
-
 _loading = threading.RLock()
 
 if hasattr(os, "register_at_fork"):

@@ -10,10 +10,13 @@ import threading
 from collections.abc import Callable, Coroutine
 from concurrent.futures import CancelledError, Future
 from contextvars import ContextVar
+from importlib import import_module
 from typing import Any, Final, TypeVar
 from weakref import WeakKeyDictionary, WeakValueDictionary
 
 from scorekit._core.checks import check_number
+
+import_module("concurrent.futures.thread")  # else its first use would, in the way of a fork
 
 T = TypeVar("T")
 
