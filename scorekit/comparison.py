@@ -1044,7 +1044,7 @@ def compare_reports(
     cases = judge_cases(known, plan, missing, one_system=runs.one_system)
     removed, failing = _lost(runs, known)
     missed, model = runs.missed(), runs.shared_model
-    with_queries = _Queries(runs).of
+    with_queries = _QueriesOfCases(runs).of
     return Comparison(
         suite=min(verdicts, key=_looks),
         suites=FrozenMapping(dict(zip(names, verdicts, strict=True))),
@@ -1127,7 +1127,7 @@ def _of_floor(found: BelowFloor, model: str | None) -> CaseChange:
     return attrs.evolve(change, floor_p_value=found.p_value)
 
 
-class _Queries(NamedTuple):
+class _QueriesOfCases(NamedTuple):
     """The queries of the cases of both runs."""
 
     runs: Runs

@@ -321,7 +321,7 @@ def _digests(case: SqlCase, scoring: SqlScoring) -> FrozenMapping[str, str]:
 
 
 @attrs.define
-class _Suite:
+class _ScoringRun:
     """Cases that are scored together, and how far that has come."""
 
     items: tuple[_Item, ...]
@@ -355,7 +355,7 @@ class _Suite:
         options: SqlOptions | None,
         engine: AnyEngine | None,
         **fields: Unpack[OptionFields],
-    ) -> _Suite:
+    ) -> _ScoringRun:
         """Take the arguments of `score_sql_cases`."""
         records = check_records("cases", cases, SqlCase)
         asked = optional_judge(judge)
@@ -454,7 +454,7 @@ async def ascore_sql_cases(  # noqa: D417 - as its twin
     """
     suite = await off_loop(
         partial(
-            _Suite.of,
+            _ScoringRun.of,
             cases,
             judge=judge,
             executor=executor,
@@ -547,7 +547,7 @@ def score_sql_cases(
         ...
         scorekit.errors.InputError: cases must be a non-empty sequence of SqlCase, got ()
     """
-    suite = _Suite.of(
+    suite = _ScoringRun.of(
         cases,
         judge=judge,
         executor=executor,

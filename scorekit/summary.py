@@ -16,7 +16,7 @@ from scorekit._core.text import as_decimal
 from scorekit._sheet.values import counted, number
 from scorekit._stats.exact import (
     NUMBERS,
-    Runs,
+    SortedRuns,
     Sums,
     as_column,
     exact_array,
@@ -147,7 +147,7 @@ class Tally:
 
     def __init__(self) -> None:
         # Of falling size, each at least twice the next: many small parts stay cheap.
-        self._stack: tuple[Runs, ...] = ()
+        self._stack: tuple[SortedRuns, ...] = ()
 
     def add(self, values: Iterable[float | Decimal | Fraction]) -> None:
         """
@@ -199,7 +199,7 @@ class Tally:
         return attrs.evolve(_round(sums_of_runs(runs)), quantiles=FrozenMapping(found))
 
 
-def _push(stack: tuple[Runs, ...], part: Runs) -> tuple[Runs, ...]:
+def _push(stack: tuple[SortedRuns, ...], part: SortedRuns) -> tuple[SortedRuns, ...]:
     while stack and stack[-1].size < 2 * part.size:
         part, stack = stack[-1].join(part), stack[:-1]
     return (*stack, part) if part.size else stack

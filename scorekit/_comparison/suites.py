@@ -44,10 +44,10 @@ Z_OF_POWER = 0.8416
 def judge_suites(pairs: Sequence[Paired], plan: Plan, missing: Missing) -> list[SuiteVerdict]:
     """Judge all suites, at such a level that all of their intervals hold at once."""
     n_suites = 1 if plan.adjustment == "none" else len(pairs)
-    return [_Judge(pair, plan, n_suites, missing).verdict() for pair in pairs]
+    return [_JudgedSuite(pair, plan, n_suites, missing).verdict() for pair in pairs]
 
 
-class _Judge:
+class _JudgedSuite:
     """One suite, and the level at which it is judged."""
 
     def __init__(self, pair: Paired, plan: Plan, n_suites: int, missing: Missing) -> None:

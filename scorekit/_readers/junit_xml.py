@@ -38,7 +38,7 @@ class _Test:
 
 
 @attrs.define
-class _Parsed:
+class _ParsedXml:
     """What was found while the parser went through the text."""
 
     depth: int = 0
@@ -100,7 +100,7 @@ def junit(xml: object, case: str | None) -> Reading:
     """Read the tests of an XML text, each an attempt at the case that a property names."""
     if not isinstance(xml, str | bytes) or xml.lstrip()[:1] not in ("<", b"<", "\ufeff"):
         Content("xml", xml, WANTED, "junit").refuse()
-    parsed = _Parsed()
+    parsed = _ParsedXml()
     parser = expat.ParserCreate()
     parser.StartElementHandler = parsed.start
     parser.EndElementHandler = parsed.end
@@ -123,7 +123,7 @@ def junit(xml: object, case: str | None) -> Reading:
     return _read(parsed, case)
 
 
-def _read(parsed: _Parsed, case: str | None) -> Reading:
+def _read(parsed: _ParsedXml, case: str | None) -> Reading:
     merged = _merged(parsed.tests)
     found = Reading("pytest", "passed", names=_COUNTS)
     names = CASE_PROPERTIES if case is None else (case,)

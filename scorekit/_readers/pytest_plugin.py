@@ -119,7 +119,7 @@ def _namer(item: pytest.Item) -> Callable[..., None]:
     return scorekit_case
 
 
-class _Outcome:
+class _CaseOutcome:
     """A test that carries a case: what is known of it so far."""
 
     def __init__(self, case_id: str, model: str) -> None:
@@ -133,7 +133,7 @@ class _Session:
 
     def __init__(self, config: pytest.Config) -> None:
         self.config = config
-        self.outcomes: dict[tuple[str, str], _Outcome] = {}
+        self.outcomes: dict[tuple[str, str], _CaseOutcome] = {}
         self.n_failed = 0
         """Failures and crashes of set-ups of tests that carry a case."""
         self.n_without = 0
@@ -149,7 +149,7 @@ class _Session:
         # with --dist each every process runs every test, which is an attempt of its own
         key = str(getattr(report, "worker_id", "")), report.nodeid
         if key not in self.outcomes:
-            self.outcomes[key] = _Outcome(properties[CASE], properties.get(MODEL, NO_MODEL))
+            self.outcomes[key] = _CaseOutcome(properties[CASE], properties.get(MODEL, NO_MODEL))
         outcome, is_expected = self.outcomes[key], hasattr(report, "wasxfail")
         if report.when == "teardown":  # leaves the outcome, and the exit status
             return

@@ -710,7 +710,7 @@ def _fan_out(audited: _Audit) -> Iterator[Found]:
 _OF_GROUPS: Final = ("expressions", "group", "having", "order")
 """The clauses of a SELECT that see its groups."""
 
-_Sources: TypeAlias = frozenset[Source]
+_SourceSet: TypeAlias = frozenset[Source]
 
 
 def _over_groups(select: exp.Expr) -> list[exp.Expr]:
@@ -721,10 +721,10 @@ def _over_groups(select: exp.Expr) -> list[exp.Expr]:
 
 def _multiplied(
     audited: _Audit, select: exp.Select, block: Select
-) -> dict[_Sources, list[exp.Expr]]:
+) -> dict[_SourceSet, list[exp.Expr]]:
     """Return the aggregates that take rows which a join may repeat, by the tables of these."""
-    found: dict[_Sources, list[exp.Expr]] = {}
-    wrong: set[_Sources] = set()
+    found: dict[_SourceSet, list[exp.Expr]] = {}
+    wrong: set[_SourceSet] = set()
     scope = Scope(audited.schema, audited.dialect)
     for node in (one for part in _over_groups(select) for one in part.find_all(exp.AggFunc)):
         if not isinstance(node, exp.Sum | exp.Avg | exp.Count):
@@ -751,7 +751,7 @@ def _multiplied(
 
 
 def _is_repeated(
-    scope: Scope, block: Select, sources: _Sources, value: Scalar, node: exp.Expr
+    scope: Scope, block: Select, sources: _SourceSet, value: Scalar, node: exp.Expr
 ) -> bool:
     """Say whether an aggregate means rows of some tables, and a join may repeat these."""
     own = tuple(_key_of(scope, sources))
@@ -764,7 +764,7 @@ def _is_repeated(
     return not isinstance(node, exp.Count) or (by_key and value in own)
 
 
-def _key_of(scope: Scope, sources: _Sources) -> list[Column]:
+def _key_of(scope: Scope, sources: _SourceSet) -> list[Column]:
     """Return what tells joined rows of some tables apart."""
     ordered = sorted(sources, key=str)
     return [Column(source, name) for source in ordered for name in scope.keys(source)[0]]
@@ -783,7 +783,7 @@ def _is_count(value: exp.Expr) -> bool:
 
 
 def _each_once(
-    audited: _Audit, select: exp.Select, block: Select, sources: _Sources
+    audited: _Audit, select: exp.Select, block: Select, sources: _SourceSet
 ) -> exp.Expr | None:
     """Return the query with each row of some tables once in the groups of a SELECT, or None."""
     parts = _over_groups(select)
@@ -808,7 +808,7 @@ def _each_once(
     return audited.with_part(select, apart) if is_one_row and any(over) else None
 
 
-def _is_over(audited: _Audit, part: exp.Expr, block: Select, sources: _Sources) -> bool:
+def _is_over(audited: _Audit, part: exp.Expr, block: Select, sources: _SourceSet) -> bool:
     """Say whether a part of a SELECT shows groups, and takes no rows but those of some tables."""
     if part.find(exp.Query, exp.Window, exp.Star, exp.Distinct) is not None:
         return False

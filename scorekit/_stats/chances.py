@@ -73,7 +73,7 @@ def one_task(n: int, c: int, k: int) -> tuple[float, float]:
     return float(score[0]), float(failure[0])
 
 
-class Table(NamedTuple):
+class CountTable(NamedTuple):
     """Rows (n, c) that cover all tasks."""
 
     n: Counts
@@ -82,23 +82,23 @@ class Table(NamedTuple):
     """The row of each task; None where each task is its own row."""
 
 
-def table(n: Counts, c: Counts) -> Table:
+def table(n: Counts, c: Counts) -> CountTable:
     """Return every c from 0 to n for each n that occurs, if that is shorter than the tasks."""
     low, high = int(n.min()), int(n.max())
     if high >= n.size // 2:
-        return Table(n, c, None)
+        return CountTable(n, c, None)
     present = np.array([high]) if low == high else np.flatnonzero(np.bincount(n))
     ends: Counts = np.cumsum(present + 1)
     if ends[-1] > n.size // 2:
-        return Table(n, c, None)
+        return CountTable(n, c, None)
     starts = ends - (present + 1)
     table_n = np.repeat(present, present + 1)
     table_c = np.arange(table_n.size) - np.repeat(starts, present + 1)
     if low == high:
-        return Table(table_n, table_c, c)
+        return CountTable(table_n, table_c, c)
     start_of = np.zeros(high + 1, dtype=np.int64)
     start_of[present] = starts
-    return Table(table_n, table_c, start_of[n] + c)
+    return CountTable(table_n, table_c, start_of[n] + c)
 
 
 def blocks(

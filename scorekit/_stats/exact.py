@@ -179,7 +179,7 @@ def _exact_number(name: str, value: Any) -> float | int | Fraction:
 
 
 @attrs.frozen(eq=False)
-class Runs:
+class SortedRuns:
     n: int
     values: NDArray[Any]
     """Distinct, rising; float64, or Python's exact numbers as objects."""
@@ -191,7 +191,7 @@ class Runs:
         """Return how many different values there are."""
         return self.values.size
 
-    def join(self, later: Runs) -> Runs:
+    def join(self, later: SortedRuns) -> SortedRuns:
         """Return the runs of the values of both."""
         import numpy as np
 
@@ -204,10 +204,10 @@ class Runs:
         order = np.argsort(values, kind="stable")  # merges two sorted runs in linear time
         values = values[order]
         starts = _starts(values)
-        return Runs(n, values[starts], np.add.reduceat(counts[order], starts))
+        return SortedRuns(n, values[starts], np.add.reduceat(counts[order], starts))
 
 
-def sorted_runs(numbers: NDArray[Any]) -> Runs:
+def sorted_runs(numbers: NDArray[Any]) -> SortedRuns:
     import numpy as np
 
     values = np.sort(numbers)
@@ -216,8 +216,8 @@ def sorted_runs(numbers: NDArray[Any]) -> Runs:
         check_number(f"values[{first}]", float(numbers[first]))
     starts = _starts(values)
     if starts.size == values.size:
-        return Runs(values.size, values, np.ones(values.size, dtype=np.int64))
-    return Runs(values.size, values[starts], np.diff(starts, append=values.size))
+        return SortedRuns(values.size, values, np.ones(values.size, dtype=np.int64))
+    return SortedRuns(values.size, values[starts], np.diff(starts, append=values.size))
 
 
 def _starts(values: NDArray[Any]) -> NDArray[np.intp]:
@@ -227,7 +227,7 @@ def _starts(values: NDArray[Any]) -> NDArray[np.intp]:
     return np.flatnonzero(np.append(True, values[1:] != values[:-1]))
 
 
-def sums_of_runs(runs: Runs) -> Sums:
+def sums_of_runs(runs: SortedRuns) -> Sums:
     import numpy as np
 
     ends = np.cumsum(runs.counts)
@@ -239,7 +239,7 @@ def sums_of_runs(runs: Runs) -> Sums:
     return Sums(runs.n, total, squares, unit, [x * (unit // y) for x, y in ratios])
 
 
-def quantile_of_runs(runs: Runs, share: Fraction) -> float:
+def quantile_of_runs(runs: SortedRuns, share: Fraction) -> float:
     """Return the quantile at *share* of the way through the values, rounded once."""
     import numpy as np
 
@@ -255,7 +255,7 @@ def quantile_of_runs(runs: Runs, share: Fraction) -> float:
 # Exact sums.
 
 
-def _power_sums(runs: Runs) -> tuple[int, int, int]:
+def _power_sums(runs: SortedRuns) -> tuple[int, int, int]:
     """Return the sum over a unit, the sum of squares over its square, and the unit."""
     if runs.values.dtype == object:
         return _object_sums(runs)
@@ -267,7 +267,7 @@ def _power_sums(runs: Runs) -> tuple[int, int, int]:
     return total, squares, 2**FLOAT_BITS
 
 
-def _blocks(runs: Runs) -> Iterator[tuple[NDArray[Any], int]]:
+def _blocks(runs: SortedRuns) -> Iterator[tuple[NDArray[Any], int]]:
     """Cut the values into blocks that occur as often as a power of two says."""
     for start in range(0, runs.values.size, BLOCK):
         values = runs.values[start : start + BLOCK]
@@ -280,7 +280,7 @@ def _blocks(runs: Runs) -> Iterator[tuple[NDArray[Any], int]]:
             yield values[(counts >> bit) & 1 == 1], 1 << bit
 
 
-def _object_sums(runs: Runs) -> tuple[int, int, int]:
+def _object_sums(runs: SortedRuns) -> tuple[int, int, int]:
     ratios = [value.as_integer_ratio() for value in runs.values.tolist()]
     counts: list[int] = runs.counts.tolist()
     unit = math.lcm(*{ratio[1] for ratio in ratios})

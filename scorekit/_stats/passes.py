@@ -11,7 +11,7 @@ import numpy as np
 from scorekit._core.arrays import Counts, Floats
 from scorekit._stats import chances
 from scorekit._stats.suites import (
-    Estimate,
+    EstimateFields,
     Insufficient,
     PerTask,
     Suite,
@@ -35,7 +35,7 @@ def estimate_task(
     insufficient: Insufficient,
     *,
     all_pass: bool = False,
-) -> Estimate:
+) -> EstimateFields:
     """Return the estimate for one task that came by itself."""
     if n >= k:
         return _pass_of_one(n, c, k, confidence_level, all_pass=all_pass)
@@ -46,7 +46,7 @@ def estimate_task(
 
 def estimate_suite(
     suite: Suite, c: Counts, ks: Sequence[int], *, all_pass: bool = False
-) -> list[Estimate]:
+) -> list[EstimateFields]:
     """Return an estimate for each of *ks*; the tasks are counted once for all."""
     n, level = suite.n, suite.confidence_level
     n_used = {k: count_used(n, k, suite.insufficient) for k in ks}
@@ -56,7 +56,7 @@ def estimate_suite(
     as_given = suite.codes is not None or suite.target is not None
     tasks = dict(_per_task(n, n - c if all_pass else c, several, as_given=as_given))
 
-    def result(k: int) -> Estimate:
+    def result(k: int) -> EstimateFields:
         if k not in known:
             return unknown(n.size, n_used[k], level)
         if k not in tasks:
@@ -99,7 +99,9 @@ def score_each(n: Counts, c: Counts, k: int, *, all_pass: bool = False) -> Float
     return scores if distinct.row_of is None else np.take(scores, distinct.row_of)
 
 
-def _pass_of_one(n: int, c: int, k: int, confidence_level: float, *, all_pass: bool) -> Estimate:
+def _pass_of_one(
+    n: int, c: int, k: int, confidence_level: float, *, all_pass: bool
+) -> EstimateFields:
     lucky = n - c if all_pass else c
     some, none = chances.one_task(n, lucky, k)
     variance = None

@@ -25,7 +25,7 @@ UNSEEN = 2.0
 """Largest changes that none of the anchors may have shown, where none changed."""
 
 
-class Part(NamedTuple):
+class ChangePart(NamedTuple):
     """One of the two parts of a change."""
 
     delta: float
@@ -35,8 +35,8 @@ class Part(NamedTuple):
 class Split(NamedTuple):
     """The change of a suite by its causes, which add up to it."""
 
-    system: Part
-    ruler: Part
+    system: ChangePart
+    ruler: ChangePart
 
 
 def split_change(
@@ -62,8 +62,8 @@ def split_change(
     scale = ruled / effect if effect else (n_anchors + n_rest) / n
     freedom = n_anchors - 1.0
     return Split(
-        Part(found, _tested(Units(values), freedom, error, share * share * unseen)),
-        Part(ruled, _tested(Units(effects * scale), freedom, error, scale * scale * unseen)),
+        ChangePart(found, _tested(Units(values), freedom, error, share * share * unseen)),
+        ChangePart(ruled, _tested(Units(effects * scale), freedom, error, scale * scale * unseen)),
     )
 
 

@@ -47,7 +47,7 @@ class PerTask(NamedTuple):
     """Whether an attempt may score between 0 and 1."""
 
 
-class Estimate(TypedDict):
+class EstimateFields(TypedDict):
     """What all records of estimates have in common, but *k*."""
 
     score: float
@@ -85,7 +85,7 @@ class Suite:
 
     def estimate(
         self, k: int, tasks: PerTask, alone: tuple[float, float, str] | None = None
-    ) -> Estimate:
+    ) -> EstimateFields:
         """
         Return the mean over the *tasks* that are `used`.
 
@@ -107,7 +107,7 @@ class Suite:
             return single_task((score, failure), variance, alone, level, n_tasks=self.n.size)
         return self.mean(k, tasks)
 
-    def mean(self, k: int, tasks: PerTask) -> Estimate:
+    def mean(self, k: int, tasks: PerTask) -> EstimateFields:
         """Return the mean over several *tasks*."""
         if self.target is not None:
             return self._weighted(k, tasks, self.target)
@@ -144,7 +144,7 @@ class Suite:
             codes = np.arange(n_used) if self.codes is None else self.codes[self.n >= k]
             low, high = mean_ends(tasks.scores, codes, self.confidence_level, (0.0, 1.0))
             interval = attrs.evolve(interval, low=low, high=high, method="gaffke")
-        return Estimate(
+        return EstimateFields(
             score=score,
             failure=failure,
             n_tasks=self.n.size,
@@ -154,7 +154,7 @@ class Suite:
             interval=interval,
         )
 
-    def _weighted(self, k: int, tasks: PerTask, target: Target) -> Estimate:
+    def _weighted(self, k: int, tasks: PerTask, target: Target) -> EstimateFields:
         n_used = tasks.n.size
         own = target.of(self.n >= k)
         if own is None:
@@ -172,7 +172,7 @@ class Suite:
             confidence_level=self.confidence_level,
             df=own.df(tasks.scores),
         )
-        return Estimate(
+        return EstimateFields(
             score=score,
             failure=failure,
             n_tasks=self.n.size,
@@ -213,9 +213,9 @@ def nothing_of_others(confidence_level: float) -> Interval:
     return Interval(low=low, high=high, confidence_level=confidence_level, method=method)
 
 
-def unknown(n_tasks: int, n_tasks_used: int, confidence_level: float) -> Estimate:
+def unknown(n_tasks: int, n_tasks_used: int, confidence_level: float) -> EstimateFields:
     """Return an estimate that says it is none."""
-    return Estimate(
+    return EstimateFields(
         score=math.nan,
         failure=math.nan,
         n_tasks=n_tasks,
@@ -233,11 +233,11 @@ def single_task(
     confidence_level: float,
     *,
     n_tasks: int = 1,
-) -> Estimate:
+) -> EstimateFields:
     """Return the estimate for a single task, its interval widened to hold the score."""
     score, failure = chances
     low, high, method = alone
-    return Estimate(
+    return EstimateFields(
         score=score,
         failure=failure,
         n_tasks=n_tasks,
@@ -298,7 +298,7 @@ def _rare_low(share: float, n: float, confidence_level: float) -> float:
     return float(gammaincinv(events, 1.0 - confidence_level)) / n
 
 
-def on_scale(estimate: Estimate, lowest: float, span: float) -> Estimate:
+def on_scale(estimate: EstimateFields, lowest: float, span: float) -> EstimateFields:
     """Return an estimate in [0, 1] as one on a scale of length *span* from *lowest* on."""
     if (lowest, span) == (0.0, 1.0):
         return estimate

@@ -78,7 +78,7 @@ _CHOICES: Final = frozenset({"coalesce", "ifnull", "nullif", "abs"})
 
 
 @attrs.frozen
-class Form:
+class Quotient:
     """A number as the quotient of two polynomials."""
 
     top: Polynomial
@@ -161,13 +161,13 @@ class Numbers:
     def __init__(self, scope: Scope, never_null: Callable[[Scalar], Premises | None]) -> None:
         self.scope, self.dialect = scope, scope.dialect
         self._constrained, self.loose = never_null, scope.dialect in LOOSE_TYPES
-        self._forms: dict[Scalar, Form | None] = {}
+        self._forms: dict[Scalar, Quotient | None] = {}
 
     def never_null(self, value: Scalar) -> Premises | None:
         """Say whether a value is never NULL, by constraints alone."""
         return NOTHING if never_null_alone(value) else self._constrained(value)
 
-    def form(self, value: Scalar) -> Form | None:
+    def form(self, value: Scalar) -> Quotient | None:
         """Return the form of a number, None where it is no number or one of few digits."""
         value = bare(value)
         if value not in self._forms:
@@ -175,7 +175,7 @@ class Numbers:
             self._forms[value] = None if found is None else self._checked(found)
         return self._forms[value]
 
-    def _checked(self, found: Form) -> Form | None:
+    def _checked(self, found: Quotient) -> Quotient | None:
         numbers: tuple[Number, ...] = (*found.top.values(), *found.bottom.values())
         if len(numbers) > MAX_PARTS or not all(
             abs(Fraction(n)) <= MAX_NUMBER and number_of(decimal(n)) == n for n in numbers
@@ -184,11 +184,11 @@ class Numbers:
         top = {t: n for t, n in found.top.items() if n or not all(map(never_null_alone, t))}
         return attrs.evolve(found, top=top or {(): 0})
 
-    def _form(self, value: Scalar) -> Form | None:
+    def _form(self, value: Scalar) -> Quotient | None:
         if isinstance(value, Literal):
             return self._of_literal(value)
         if isinstance(value, Negative):
-            return self._computed("*", Form({(): -1}), self.form(value.operand))
+            return self._computed("*", Quotient({(): -1}), self.form(value.operand))
         if isinstance(value, Arithmetic):
             left, right = self.form(value.left), self.form(value.right)
             if left is None or right is None:
@@ -204,19 +204,19 @@ class Numbers:
             return self._of_aggregate(value, value.operand) or self._term(value)
         return self._term(value)
 
-    def _of_literal(self, value: Literal) -> Form | None:
+    def _of_literal(self, value: Literal) -> Quotient | None:
         if value in (TRUE, FALSE):
-            return Form({(): int(value == TRUE)})
+            return Quotient({(): int(value == TRUE)})
         number = number_of(value)
         if number is None:
             return None
         if value.kind == "integer":
-            return Form({(): number})
+            return Quotient({(): number})
         exact = not self.loose or _DYADIC % Fraction(number).denominator == 0
         kind = "real" if self.dialect == "sqlite" else "number"
-        return Form({(): number}, ONE, kind, len(value.text.partition(".")[2]), exact)
+        return Quotient({(): number}, ONE, kind, len(value.text.partition(".")[2]), exact)
 
-    def _term(self, value: Scalar) -> Form | None:
+    def _term(self, value: Scalar) -> Quotient | None:
         """Return what is not looked into."""
         kind = "integer" if is_boolean(value) else self.scope.kind(value)
         if kind not in NUMBERS or (kind == "real" and self._is_single(value)):
@@ -228,11 +228,11 @@ class Numbers:
                 return None
             scale = column.limits.scale
         kind = "integer" if kind in WHOLE else kind
-        return Form(
+        return Quotient(
             _term(value), ONE, kind, scale, rests is not None, rests or NOTHING, given=True
         )
 
-    def _of_case(self, value: Case) -> Form | None:
+    def _of_case(self, value: Case) -> Quotient | None:
         """Return a choice, whose zeros may be of any kind where values have kinds of their own."""
         values = [v for v in (*(when.value for when in value.whens), value.default) if v != NULL]
         forms = [form for form in map(self.form, values) if form is not None and form.whole]
@@ -241,9 +241,9 @@ class Numbers:
         some = [one for one in forms if one.constant != 0] if self.dialect == "sqlite" else forms
         kind, scale = widest({one.kind for one in some or forms}), max(o.scale for o in forms)
         rests = NOTHING.union(*(one.rests for one in forms))
-        return Form(_term(value), ONE, kind, scale, all(one.exact for one in forms), rests)
+        return Quotient(_term(value), ONE, kind, scale, all(one.exact for one in forms), rests)
 
-    def _of_type(self, value: As) -> Form | None:
+    def _of_type(self, value: As) -> Quotient | None:
         """Return what equals a value and is of another type."""
         found = self.form(value.value)
         if found is None:
@@ -319,7 +319,9 @@ class Numbers:
 
     # What is computed.
 
-    def _computed(self, operator: str, left: Form | None, right: Form | None) -> Form | None:
+    def _computed(
+        self, operator: str, left: Quotient | None, right: Quotient | None
+    ) -> Quotient | None:
         if left is None or right is None:
             return None
         constants = left.constant is not None and right.constant is not None
@@ -336,19 +338,21 @@ class Numbers:
                 True,
                 1,
             )
-            return Form(top, bottom, kind, left.scale + right.scale, exact, rests, given)
+            return Quotient(top, bottom, kind, left.scale + right.scale, exact, rests, given)
         tops, bottom = (left.top, right.top), left.bottom
         if left.bottom != right.bottom:
             tops = _times(left.top, right.bottom), _times(right.top, left.bottom)
             bottom = _times(left.bottom, right.bottom)
         top = _plus(*tops, 1 if operator == "+" else -1)
-        return Form(top, bottom, kind, max(left.scale, right.scale), exact, rests)
+        return Quotient(top, bottom, kind, max(left.scale, right.scale), exact, rests)
 
-    def _has_digits(self, *forms: Form) -> bool:
+    def _has_digits(self, *forms: Quotient) -> bool:
         """Say whether quotients among some numbers have the digits of a double."""
         return self.dialect in _PRECISE or all(one.whole or one.kind == "real" for one in forms)
 
-    def _divided(self, left: Form, right: Form, kind: str, rests: Premises) -> Form | None:
+    def _divided(
+        self, left: Quotient, right: Quotient, kind: str, rests: Premises
+    ) -> Quotient | None:
         if right.constant == 0 or not right.whole or not self._has_digits(left):
             return None
         if kind == "integer" and self.dialect in _CUTTING:
@@ -356,13 +360,13 @@ class Numbers:
             if not isinstance(top, int) or not isinstance(bottom, int):
                 return None
             size = abs(top) // abs(bottom)
-            return Form({(): size if (top < 0) == (bottom < 0) else -size})
+            return Quotient({(): size if (top < 0) == (bottom < 0) else -size})
         exact = left.exact and right.exact and left.whole
         given = left.given and right.exact
         known = attrs.evolve(left, kind=kind, exact=exact, rests=rests, given=given)
         return self._quotient(known, right.top)
 
-    def _quotient(self, left: Form, right: Polynomial) -> Form | None:
+    def _quotient(self, left: Quotient, right: Polynomial) -> Quotient | None:
         """Return a quotient; one by what is counted or summed need not know of any rows."""
         doubles = left.kind == "real" or self.dialect == "duckdb"
         if not (doubles or self.dialect in _EXACT_DECIMALS):
@@ -375,7 +379,7 @@ class Numbers:
             rests |= {NO_ZERO} if self.dialect == "postgres" else NOTHING
         exact = left.exact and (self.dialect != "duckdb" or self._is_binary(top))
         exact = exact or (left.given and self.dialect == "sqlite")
-        return Form(top, bottom, "real" if doubles else "number", left.scale + 4, exact, rests)
+        return Quotient(top, bottom, "real" if doubles else "number", left.scale + 4, exact, rests)
 
     def _is_binary(self, polynomial: Polynomial) -> bool:
         """Say whether a double holds a polynomial of decimals."""
@@ -384,7 +388,7 @@ class Numbers:
             _DYADIC % Fraction(number).denominator == 0 for number in polynomial.values()
         )
 
-    def _of_cast(self, value: Cast) -> Form | None:
+    def _of_cast(self, value: Cast) -> Quotient | None:
         found = self.form(value.operand)
         if found is None or value.safe:
             return None
@@ -402,10 +406,10 @@ class Numbers:
 
     # Sums over sums.
 
-    def _of_aggregate(self, value: Aggregate, operand: Scalar) -> Form | None:
+    def _of_aggregate(self, value: Aggregate, operand: Scalar) -> Quotient | None:
         if value.function == "count":
             count, rests = self._count(operand)
-            return None if value.distinct else Form({(count,): 1}, rests=rests)
+            return None if value.distinct else Quotient({(count,): 1}, rests=rests)
         found = self.form(operand)
         if value.function not in ("sum", "avg") or found is None or {*found.bottom} != {()}:
             return None
@@ -422,12 +426,12 @@ class Numbers:
         kind, scale, exact = found.kind, found.scale, found.exact and found.whole
         if value.function == "sum":
             kind = self._kind_of_sum(operand, found)
-            return Form(total, found.bottom, kind, scale, exact, rests, given=lone)
+            return Quotient(total, found.bottom, kind, scale, exact, rests, given=lone)
         kind = "real" if self.dialect == "sqlite" else kind
-        whole = Form(total, found.bottom, kind, scale, exact, rests, given=lone)
+        whole = Quotient(total, found.bottom, kind, scale, exact, rests, given=lone)
         return self._quotient(whole, _term(count))
 
-    def _kind_of_sum(self, operand: Scalar, found: Form) -> str:
+    def _kind_of_sum(self, operand: Scalar, found: Quotient) -> str:
         """Return the kind of a sum: in PostgreSQL one of large whole numbers is a decimal."""
         decimal_sums = self.dialect not in ("sqlite", "duckdb", "mysql")
         wide = decimal_sums and found.kind == "integer" and self.scope.is_wide(operand)
@@ -452,7 +456,9 @@ class Numbers:
             return Aggregate("count", _product(some) if some else None), rests
         return Aggregate("count", operand), NOTHING
 
-    def _sum(self, sums: Aggregate, operand: Scalar, found: Form) -> tuple[Polynomial, Premises]:
+    def _sum(
+        self, sums: Aggregate, operand: Scalar, found: Quotient
+    ) -> tuple[Polynomial, Premises]:
         """Return a sum as one of sums and counts of terms, and what that rests on."""
         if isinstance(operand, Case):
             values = (*(when.value for when in operand.whens), operand.default)

@@ -91,7 +91,7 @@ class Apart(Scalar):
 
 
 @attrs.frozen(eq=False)
-class Side(Scalar):
+class ComparedValue(Scalar):
     """One of two values that are compared in a way of their own."""
 
     first: Scalar
@@ -388,7 +388,7 @@ class Scalars:
         ):
             return Difference(first, second, 0)
         low, high = sorted_nodes((first, second))
-        nodes = Side(low, high, 0), Side(low, high, 1)
+        nodes = ComparedValue(low, high, 0), ComparedValue(low, high, 1)
         return Difference(*(nodes if first == low else (nodes[1], nodes[0])), 0)
 
     def _untyped(self, value: Scalar) -> Scalar:

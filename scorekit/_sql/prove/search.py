@@ -188,7 +188,7 @@ def _proof(
         queries[0].order > queries[1].order
     ):  # so that the answer does not depend on which comes first
         flips.reverse()
-    pair = _Pair(normal[0], normal[1], frozenset(rests), tuple(names))
+    pair = _RewrittenPair(normal[0], normal[1], frozenset(rests), tuple(names))
     proof = _matched(pair, question, flips, steps)
     if proof is None:
         further = _further(pair, question, steps)
@@ -203,7 +203,7 @@ def _proof(
 
 
 @attrs.frozen
-class _Pair:
+class _RewrittenPair:
     """Two queries in a form, what these rest on, and the names of the rules that made them."""
 
     first: Query
@@ -212,7 +212,9 @@ class _Pair:
     steps: tuple[str, ...]
 
 
-def _matched(pair: _Pair, question: Question, flips: Sequence[bool], steps: Steps) -> Proof | None:
+def _matched(
+    pair: _RewrittenPair, question: Question, flips: Sequence[bool], steps: Steps
+) -> Proof | None:
     """Return the proof that the forms of two queries are the same, if they are."""
     shown = tuple(dict.fromkeys((*pair.steps, COMPARED)))
     close = question.tolerance >= ROUNDING
@@ -230,7 +232,7 @@ def _matched(pair: _Pair, question: Question, flips: Sequence[bool], steps: Step
     return None
 
 
-def _further(pair: _Pair, question: Question, steps: Steps) -> _Pair | None:
+def _further(pair: _RewrittenPair, question: Question, steps: Steps) -> _RewrittenPair | None:
     """Return two queries as the further rules leave them, None where none of these applies."""
     found: list[Query] = []
     rests, names = pair.rests, [*pair.steps]
@@ -248,7 +250,7 @@ def _further(pair: _Pair, question: Question, steps: Steps) -> _Pair | None:
         found.append(query)
     if found == [pair.first, pair.second]:
         return None
-    return _Pair(found[0], found[1], frozenset(rests), tuple(names))
+    return _RewrittenPair(found[0], found[1], frozenset(rests), tuple(names))
 
 
 def _sorts_inside(query: Query) -> bool:
