@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 import scorekit
 from scorekit._core.attempts import Attempts
 from scorekit._stats.changes import Units, is_at_most, surplus
-from scorekit._stats.single_cases import Counting, TestedPair
+from scorekit._stats.single_cases import Counting, SuitePair
 
 SEED = 20261128
 CHECKED = 100
@@ -79,7 +79,7 @@ def quick_gate(runs: Runs, level: float) -> str:
     units = Units(after.means - before.means)
     if units.means.size > 1 and is_at_most(units.p_of_fall(surplus(before, after)), error / 2.0):
         return "stops"
-    pair = TestedPair(before, after)
+    pair = SuitePair(before, after)
     fell = np.flatnonzero(pair.are_tested & (after.means < before.means - 0.05 - 1e-9))
     if fell.size:
         counting, p_values = Counting.of([pair]), pair.p_values(fell)

@@ -16,7 +16,7 @@ from scorekit._stats.bounded import DECIMAL_NOISE
 from scorekit._stats.changes import is_at_most
 from scorekit._stats.exact_tests import fall_p_values
 from scorekit._stats.sides import Paired, Sides
-from scorekit._stats.single_cases import Counting, TestedPair, are_flags
+from scorekit._stats.single_cases import Counting, SuitePair, are_flags
 from scorekit.errors import refuse
 from scorekit.records import SuiteKey
 
@@ -64,7 +64,7 @@ def judge_cases(
     pairs: Sequence[Paired], plan: Plan, missing: Missing, *, one_system: bool
 ) -> Cases:
     """Test the cases that have enough attempts, over all suites together."""
-    tests = [TestedPair(*_outcomes(pair, missing)) for pair in pairs]
+    tests = [SuitePair(*_outcomes(pair, missing)) for pair in pairs]
     are_tested = not (plan.anytime or plan.repeated)
     n_tested = sum(int(test.are_tested.sum()) for test in tests) if are_tested else 0
     counting = Counting.of(tests) if n_tested else None
@@ -104,7 +104,7 @@ def _outcomes(pair: Paired, missing: Missing) -> Sides:
     return old.take(places), new.take(places)
 
 
-def _moved(pair: Paired, test: TestedPair, plan: Plan, counting: Counting | None) -> list[Moved]:
+def _moved(pair: Paired, test: SuitePair, plan: Plan, counting: Counting | None) -> list[Moved]:
     old, new = pair.before.means, pair.after.means
     places = np.flatnonzero(np.abs(new - old) > plan.threshold + DECIMAL_NOISE)
     p_values = fall_p_values(test.before.take(places), test.after.take(places))

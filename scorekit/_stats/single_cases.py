@@ -25,7 +25,7 @@ EXCESS = 2.0
 """Variance of the rises, over that of independent attempts, beyond which these are in doubt."""
 
 
-class TestedPair(NamedTuple):
+class SuitePair(NamedTuple):
     """A suite before and after, and its cases that are tested and did not fall."""
 
     before: Attempts
@@ -96,7 +96,7 @@ class Counting(NamedTuple):
     """The least p value of a rise."""
 
     @classmethod
-    def of(cls, pairs: Sequence[TestedPair]) -> Counting:
+    def of(cls, pairs: Sequence[SuitePair]) -> Counting:
         """Gather what all suites show."""
         rivals = [pair.rival_least() for pair in pairs]
         rises = [

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from scorekit._core.attempts import Attempts
 from scorekit._stats.exact_tests import drop_p_value
-from scorekit._stats.single_cases import Counting, TestedPair
+from scorekit._stats.single_cases import Counting, SuitePair
 
 CASES = st.lists(
     st.integers(3, 6).flatmap(
@@ -25,10 +25,10 @@ CASES = st.lists(
 )
 
 
-def pair(cases: list[tuple[int, int, int, int]]) -> TestedPair:
+def pair(cases: list[tuple[int, int, int, int]]) -> SuitePair:
     """Return attempts, of which so many passed, before and after."""
     columns = np.array(cases, np.int64).T
-    return TestedPair(
+    return SuitePair(
         Attempts.of_counts(columns[0], columns[1]), Attempts.of_counts(columns[2], columns[3])
     )
 
@@ -102,6 +102,6 @@ def test_graded_cases_that_did_not_fall_count_where_they_vary() -> None:
     """Any of them could have shown as much; one whose scores are all alike could not."""
     before = Attempts.of([(0.5, 0.7, 0.6), (0.5, 0.5, 0.5), (1.0, 1.0, 1.0), (1.0, 0.9, 1.0)])
     after = Attempts.of([(0.6, 0.7, 0.5), (0.5, 0.5, 0.5), (1.0, 1.0, 1.0), (0.0, 0.1, 0.0)])
-    assert TestedPair(before, after).rival_least().tolist() == [0.0, 1.0, 1.0]
-    counting = Counting.of([TestedPair(before, after)])
+    assert SuitePair(before, after).rival_least().tolist() == [0.0, 1.0, 1.0]
+    counting = Counting.of([SuitePair(before, after)])
     assert counting.adjusted(np.array([0.05])).tolist() == pytest.approx([0.15])
