@@ -353,7 +353,7 @@ class _FunctionJudge:
         except Exception as error:
             passing = passing_of(error, self._transient)
             if passing is not None:
-                is_new = passing.was_taken
+                cost, is_new = passing.cost_usd, passing.was_taken
                 raise passing from error
             if isinstance(error, TimeoutError):  # else it would be taken for that of the judge
                 raise JudgeError("timeout", f"{TIMEOUT_MESSAGE}: {error}") from error
@@ -425,7 +425,8 @@ def judge_from_function(
     a pair where a failure passes; while nobody is answered, one question at a time asks whether
     the service is back, for ten minutes at most. A plain function runs in threads, an async one on
     the caller's event loop, and one pace holds for all of them. Where nothing that it returns can
-    ever be used, it is not called again after 30 pairs, or three times *max_concurrency*.
+    ever be used, it is not called again after 30 pairs, or three times *max_concurrency*, and
+    where the HTTP status of its exceptions is 400 to 404, after *max_concurrency* pairs.
 
     Args:
         function: Returns a `Verdict`, or just a score of 1.0, 0.5 or 0.0; it may be ``async``.

@@ -173,6 +173,44 @@ def test_a_service_that_is_away_loses_nothing() -> None:
     assert report.n_failed == 0
 
 
+@pytest.mark.parametrize(
+    ("status", "n_calls"), [(400, 5), (401, 5), (402, 5), (403, 5), (404, 5), (405, 30)]
+)
+@pytest.mark.parametrize("is_async", [False, True])
+def test_a_route_that_refuses_all_is_asked_few_times(
+    status: int, n_calls: int, *, is_async: bool
+) -> None:
+    """As by `ClaudeJudge`: one more than are asked at once; a refused call costs nothing."""
+    asked: list[JudgeRequest] = []
+
+    def function(request: JudgeRequest) -> float:
+        asked.append(request)
+        raise StatusError(status)
+
+    judge = judge_of(both(function)[is_async], max_concurrency=4, price=0.5, max_cost_usd=40.0)
+    report = score_sql_cases(cases(60), judge=judge, evidence="judge")
+    assert (report.n_failed, len(asked)) == (60, n_calls)
+    if status != 405:
+        with pytest.raises(
+            JudgeError, match=f"no more calls are made after: StatusError.*{status}"
+        ):
+            judge.judge(PAIR)
+        assert report.cost_usd == 0.0
+
+
+def test_pairs_that_are_refused_stop_nobody_else() -> None:
+    """Half of the prompts are too long, each said in the same words."""
+    numbers = itertools.count()
+
+    def function(_: JudgeRequest) -> float:
+        if next(numbers) % 2:
+            raise StatusError(400)
+        return 0.5
+
+    report = score_sql_cases(cases(100), judge=judge_of(function), evidence="judge")
+    assert (report.n_failed, next(numbers)) == (50, 100)
+
+
 @pytest.mark.parametrize("answer", [None, {"score": 1.0}, 2, "1.0", [1.0]], ids=repr)
 @pytest.mark.parametrize("is_async", [False, True])
 def test_a_function_that_never_returns_a_verdict_ends(answer: Any, *, is_async: bool) -> None:

@@ -8,6 +8,7 @@ from typing import Any, Final, cast
 
 from scorekit._core.progress import say_waiting
 from scorekit._judge.asking import Refusal
+from scorekit._judge.limits import STANDS_FOR_ALL
 from scorekit._judge.line import Passing
 from scorekit.errors import JudgeError, one_line, refuse
 
@@ -31,29 +32,35 @@ def _are_exceptions(value: object) -> bool:
 
 
 def passing_of(error: Exception, transient: Any) -> Passing | None:
-    """Return how an exception of a judge's function passes; None if it does not."""
+    """
+    Return what an exception of a judge's function says of others, or later; None if nothing.
+
+    It passes, or it is a refusal that all questions may meet.
+    """
     status, headers = http_status(error)
-    wait = wait_of(headers)
     kind = "connection" if status is None else f"http_{status}"
     failure = JudgeError(kind, one_line(f"{type(error).__name__}: {error}"))
     refusal = None
     if status is not None:
         has_header = headers.get("retry-after") is not None
-        refusal = Refusal(failure, status, wait=wait, asks_to_wait=has_header)
-    if transient is None:
-        if refusal is not None:
-            return refusal if refusal.is_passing else None
-        does_pass = any(isinstance(one, TimeoutError | ConnectionError) for one in causes(error))
-    elif isinstance(transient, type | tuple):
-        does_pass = isinstance(error, transient)
-    else:
-        does_pass = bool(transient(error))
-    if not does_pass:
-        return None
-    if refusal is not None and refusal.is_busy:
+        refusal = Refusal(failure, status, wait=wait_of(headers), asks_to_wait=has_header)
+        refusal.is_own = False  # who gave the status is not known
+    if not _passes(error, refusal, transient):
+        return refusal if status in STANDS_FOR_ALL else None
+    if refusal is not None and (refusal.is_busy or transient is None):
         return refusal
     timeout = TimeoutError(str(error)) if isinstance(error, TimeoutError) else None
     return Passing(timeout or failure, error)
+
+
+def _passes(error: Exception, refusal: Refusal | None, transient: Any) -> bool:
+    if transient is None:
+        if refusal is not None:
+            return refusal.is_passing
+        return any(isinstance(one, TimeoutError | ConnectionError) for one in causes(error))
+    if isinstance(transient, type | tuple):
+        return isinstance(error, transient)
+    return bool(transient(error))
 
 
 def causes(error: BaseException) -> Iterator[BaseException]:

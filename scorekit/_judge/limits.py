@@ -12,10 +12,13 @@ from scorekit.errors import JudgeError
 _STOPS = {401, 402}
 """Refusals of the key or its account, which every other call would meet."""
 
+_BAD_REQUEST = 400
+
 _COUNTS = {401, 402, 403, 404}
 """Refusals that stand for all where many pairs meet them; 401 and 402 of something in between."""
 
-_BAD_REQUEST = 400
+STANDS_FOR_ALL: Final = {_BAD_REQUEST, *_COUNTS}
+"""The same, and bad requests, which do where they are refused in the same words."""
 
 UNREAD_PAIRS: Final = 30
 """Pairs, at least, that are asked about in vain before a judge of which nothing was read ends."""
@@ -53,7 +56,7 @@ class Breaker:
         """Remember a refusal; *is_own*: the service gives the type of the error itself."""
         if status in _STOPS and is_own:
             self._broken = error
-        elif status in _COUNTS or status == _BAD_REQUEST:
+        elif status in STANDS_FOR_ALL:
             # An echo of the request or its length differs by pair; an empty account does not.
             what = error.message if status == _BAD_REQUEST else None
             self._pairs = {key: self._pairs.get(key, set()) for key in (None, what)}
