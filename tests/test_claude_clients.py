@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import json
 import logging
@@ -23,6 +24,7 @@ from scorekit import (
     JudgeError,
     JudgeRequest,
     SqlReport,
+    ascore_sql_cases,
     score_sql_cases,
 )
 
@@ -125,6 +127,35 @@ def test_any_client_of_the_sdk_carries_a_judge(
     for text in (repr(judge), judge.identity, str(caught.value), caplog.text):
         assert KEY not in text
     assert not client.is_closed()
+
+
+@pytest.mark.parametrize("prefix", ["", "Async"])
+def test_a_client_may_be_used_within_a_running_loop(server: AnthropicServer, prefix: str) -> None:
+    """One that blocks, too, keeps neither the loop nor other questions waiting."""
+    server.hold = lambda _: server.most_under_way < 8  # so that eight have to be there at once
+
+    async def cell() -> None:
+        n_steps = 0
+
+        async def steps() -> None:
+            nonlocal n_steps
+            while True:
+                await asyncio.sleep(0)
+                n_steps += 1
+
+        client = gateway(server.url, prefix)
+        with ClaudeJudge(client=client, max_concurrency=8) as judge:
+            others = asyncio.create_task(steps())
+            verdicts = await asyncio.gather(*map(judge.ajudge, requests(8)))
+            assert {verdict.score for verdict in verdicts} == {0.5}
+            assert n_steps > 10
+            others.cancel()
+            assert judge.judge(PAIR).score == 0.5  # as in a cell of a notebook
+            assert score_sql_cases(cases(8, 100), judge=judge).n_failed == 0
+            assert (await ascore_sql_cases(cases(8, 200), judge=judge)).n_failed == 0
+
+    asyncio.run(cell())
+    assert (server.most_under_way, len(server.requests)) == (8, 25)
 
 
 @pytest.mark.parametrize("cloud", CLOUDS)
