@@ -10,6 +10,7 @@ from sqlglot import exp
 
 from scorekit._sql.databases.kinds import kind_of
 from scorekit._sql.meaning.conditions import COMPARISONS, ConditionReader
+from scorekit._sql.meaning.moments import moved
 from scorekit._sql.meaning.names import ROW_CLAUSES, Ctes, NameScope, Resolver
 from scorekit._sql.meaning.notes import NamedQuery, Notes
 from scorekit._sql.meaning.syntax import (
@@ -226,6 +227,9 @@ class ExpressionReader:
     def _arithmetic(self, node: exp.Expr, scope: NameScope) -> Scalar:
         left, right = self.value(node.this, scope), self.value(node.expression, scope)
         operator = _ARITHMETIC[type(node)]
+        computed = moved(operator, left, right) if self._dialect == "postgres" else None
+        if computed is not None:
+            return computed
         if operator == "+" and not (self._is_number(left) or self._is_number(right)):
             operator = ask(self._dialect, lambda one: "+" if one in _PLUS_IS_SUM else "+?")
         return Arithmetic(operator, left, right)

@@ -411,8 +411,10 @@ class Scalars:
         return value
 
     def day(self, value: Scalar) -> Literal | None:
-        """Return the text of a literal like ``DATE '2020-01-31'``, where that is a date."""
-        if not isinstance(value, Cast) or self.loose or value.type.lower() != "date":
+        """Return the text of a literal like ``DATE '2020-01-31'``, or the midnight of that day."""
+        named = value.type.lower() if isinstance(value, Cast) and not self.loose else ""
+        midnight = named == "timestamp" and self.dialect == "postgres"
+        if not isinstance(value, Cast) or not (named == "date" or midnight):
             return None
         this = value.operand
         text = isinstance(this, Literal) and this.kind == "text" and _DAY.match(this.text)
