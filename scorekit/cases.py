@@ -283,7 +283,8 @@ class SqlCaseScore(Record):
     @property
     def accepted(self) -> tuple[str, ...]:
         """The queries that are right, where they are known."""
-        return references(self.expected)
+        own = self.expected
+        return (own,) if isinstance(own, str) else own or ()
 
     def metrics(self) -> dict[str, Any]:
         """Return the results there are, by metric."""
@@ -293,7 +294,10 @@ class SqlCaseScore(Record):
     @property
     def answer(self) -> str:
         """What the system gave; equal answers are measured alike by one ruler."""
-        others = [f"{n} {d}" for n, d in self.input_digests.items() if n in ANSWERS]
+        digests = self.input_digests
+        if ANSWERS.isdisjoint(digests):  # as with most: a report can have many
+            return self.generated
+        others = (f"{n} {digests[n]}" for n in sorted(ANSWERS.intersection(digests)))
         return "\n".join([*others, self.generated])
 
     @property

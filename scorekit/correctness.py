@@ -63,7 +63,7 @@ from scorekit.judges import (
     total_usage,
 )
 from scorekit.prompts import variables_of
-from scorekit.records import UNDECIDED, MetricError, MetricResult, metric_error
+from scorekit.records import RARE, UNDECIDED, MetricError, MetricResult, metric_error
 from scorekit.results import OptionFields, SqlOptions, takes_options
 
 _log = logging.getLogger(__name__)
@@ -157,7 +157,7 @@ class QueryCorrectness(MetricResult):
     verdict, and the model that answered where that is another one; None where no judge decided."""
     judge_error: MetricError | None = None
     """Why the judge that was asked gave no verdict, where a counterexample decides instead."""
-    prompt_tokens: tuple[tuple[int, int], ...] = ()
+    prompt_tokens: tuple[tuple[int, int], ...] = attrs.field(default=(), metadata={RARE: True})
     """Where the pair is undecided: the fewest and the most tokens of a judge's prompt about each
     accepted query, see `SqlReport.judge_cost`."""
     error: MetricError | None = None

@@ -20,7 +20,7 @@ from scorekit._sql.door import (
     find_evidence,
 )
 from scorekit.errors import InputError, one_line
-from scorekit.records import Record, listing
+from scorekit.records import RARE, Record, listing
 from scorekit.results import OptionFields, Rule, SqlOptions, result_accuracy, takes_options
 
 MAX_DATABASES: Final = 10_000
@@ -155,7 +155,7 @@ class SqlEquivalence(Record):
     """The engine that ran the queries, by name; None where SQLite did, or nobody."""
     raises: Literal["a", "b"] | None = None
     """The query that *engine* does not run, while it runs the other one."""
-    timed_out: bool = False
+    timed_out: bool = attrs.field(default=False, metadata={RARE: True})
     """Whether the clock ended the search, so that a longer *timeout_seconds* might decide."""
     differs_in: tuple[str, ...] = ()
     """The clauses of the first query which, taken from the second, make the queries provably

@@ -171,9 +171,14 @@ class Record(Shown):
         Return nested builtins that strict JSON takes, keys in field order.
 
         Infinities and NaN, which JSON has no number for, go out as ``"inf"``, ``"-inf"`` and
-        ``"nan"``.
+        ``"nan"``. A field of which a report has thousands, and few that say anything, is left out
+        where it has its default.
         """
-        return {name: _plain(getattr(self, name)) for name in _field_names(type(self))}
+        fields = {name: _plain(getattr(self, name)) for name in _field_names(type(self))}
+        for name, default in _rare_fields(type(self)).items():
+            if fields[name] == default:
+                del fields[name]
+        return fields
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Self:
@@ -347,9 +352,12 @@ class CaseSql(NamedTuple):
 def together(queries: Iterable[tuple[str, CaseSql]]) -> dict[str, CaseSql]:
     """Return the queries of each case, of whatever attempts, each once."""
     found: dict[str, CaseSql] = {}
-    for case_id, (generated, expected) in queries:
-        before = found[case_id].generated if case_id in found else ()
-        found[case_id] = CaseSql(tuple(dict.fromkeys((*before, *generated))), expected)
+    for case_id, own in queries:
+        if case_id in found:
+            every = dict.fromkeys((*found[case_id].generated, *own.generated))
+            found[case_id] = CaseSql(tuple(every), own.expected)
+        else:
+            found[case_id] = own
     return found
 
 
@@ -546,6 +554,17 @@ def _names(cls: type[Record]) -> tuple[str, ...]:
 
 
 _field_names: Callable[[Any], tuple[str, ...]] = cache(_names)
+
+RARE = "rare"
+"""What the metadata of a field call one that plain data have only where it is not its default."""
+
+
+def _rares(cls: type[Record]) -> dict[str, Any]:
+    """Return the plain default of each field that is left out where it has it."""
+    return {f.name: _plain(f.default) for f in attrs.fields(cls) if f.metadata.get(RARE)}
+
+
+_rare_fields: Callable[[Any], dict[str, Any]] = cache(_rares)
 
 
 def _plain(value: object) -> Any:

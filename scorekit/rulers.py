@@ -58,15 +58,15 @@ OF_ANSWERS: Final = frozenset({"should_pass", "expected_safe"})
 """What is true of one answer: another answer has another one, which is no other ruler."""
 
 ANSWERS: Final = frozenset(
-    {"generated", "generated_rows", "errors"}
-    | {"is_valid", "safety_valid", "syntax_valid", "schema_valid"}
+    {"generated_rows", "errors", "is_valid", "safety_valid", "syntax_valid", "schema_valid"}
 )
-"""What of a case comes of the system that is measured, and can change a score."""
+"""What of a case comes of the system that is measured, beside the query, and can change a
+score."""
 
 NO_RULE: Final = ("locate", "audit")
 """Options that change no score."""
 
-NO_SCORE: Final = frozenset({*ANSWERS, "confidence"})
+NO_SCORE: Final = frozenset({*ANSWERS, "generated", "confidence"})
 """Inputs that are no part of a ruler."""
 
 ORDER: Final = "row_order"
@@ -200,6 +200,11 @@ class Ruler(Record):
             for name, value in self.versions.items()
         )
         return Sheet("Ruler", self._line(), (Table(rows=rows),))
+
+
+def also(texts: str, text: str) -> str:
+    """Return several values of one name, and another one beside them if it is none of these."""
+    return texts if text in texts.split(ALSO) else f"{texts}{ALSO}{text}"
 
 
 def joined(several: Iterable[Mapping[str, str]]) -> FrozenMapping[str, str]:

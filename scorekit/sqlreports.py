@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import chain
+from operator import attrgetter
 from typing import Any, ClassVar, Literal, NamedTuple
 
 import attrs
@@ -47,7 +48,17 @@ from scorekit.records import (
     SuiteKey,
     together,
 )
-from scorekit.rulers import CONCERNS, JUDGE, NO_SCORE, OF_CASES, VERSIONS, Ruler, digest_of, joined
+from scorekit.rulers import (
+    CONCERNS,
+    JUDGE,
+    NO_SCORE,
+    OF_CASES,
+    VERSIONS,
+    Ruler,
+    also,
+    digest_of,
+    joined,
+)
 from scorekit.sampling import PassAtK, pass_at_k
 from scorekit.summary import Statistics, describe
 from scorekit.validation import SafetySummary, safety_summary
@@ -298,24 +309,12 @@ class SqlReport(Report):
 
         An attempt without a score may have had any: its case is also returned with both ends.
         """
-        found: dict[SuiteKey, dict[str, list[Any]]] = {}
-        unsafe: dict[str, bool] | None = None
-        for case in self.cases:
-            for metric, result in case.metrics().items():
-                own = found.setdefault((metric, self.model), {})
-                own.setdefault(case.case_id, []).append(result)
-            safety = case.safety_validation
-            if safety is not None:  # of a validator that failed, the worst is assumed
-                unsafe = {} if unsafe is None else unsafe
-                if not safety.should_pass:
-                    caught = safety.classification == "true positive"
-                    unsafe[case.case_id] = caught and unsafe.get(case.case_id, True)
         suites: dict[SuiteKey, dict[str, tuple[float, ...]]] = {}
         ends: dict[SuiteKey, dict[str, Ends]] = {}
         failing: dict[tuple[SuiteKey, str], str] = {}
-        for suite, cases in found.items():
+        for suite, cases in self._results_by_case():
             for case_id, results in cases.items():
-                known = tuple(result.score for result in results if not failed(result))
+                known = tuple([result.score for result in results if not failed(result)])
                 if known:
                     suites.setdefault(suite, {})[case_id] = known
                 else:
@@ -326,22 +325,45 @@ class SqlReport(Report):
         sql = together(
             (case.case_id, CaseSql((case.generated,), case.accepted)) for case in self.cases
         )
-        is_judged = "judge" in self.n_by_method
         tags = {case.case_id: case.tags for case in self.cases}
-        answers: dict[str, tuple[str, ...]] = {}
+        answers: dict[str, list[str]] = {}
         for case in self.cases:
-            answers[case.case_id] = (*answers.get(case.case_id, ()), case.answer)
+            answers.setdefault(case.case_id, []).append(case.answer)
         return ReportScores(
             {**suites},
             failing,
-            unsafe,
+            self._caught(),
             ends=ends,
             sql=sql,
-            is_judged=is_judged,
+            is_judged="judge" in self.n_by_method,
             tags=tags,
             ruler=self.ruler,
-            answers=answers,
+            answers={case_id: tuple(own) for case_id, own in answers.items()},
         )
+
+    def _results_by_case(self) -> Iterator[tuple[SuiteKey, dict[str, list[Any]]]]:
+        """Yield the results of each metric that there are, by case."""
+        case_ids = [case.case_id for case in self.cases]
+        for metric in METRICS:
+            found: dict[str, list[Any]] = {}
+            results = map(attrgetter(metric), self.cases)
+            for case_id, result in zip(case_ids, results, strict=True):
+                if result is not None:
+                    found.setdefault(case_id, []).append(result)
+            if found:
+                yield (metric, self.model), found
+
+    def _caught(self) -> dict[str, bool] | None:
+        """Say of each unsafe query whether it was caught; None where safety was not scored."""
+        caught: dict[str, bool] | None = None
+        for case in self.cases:
+            safety = case.safety_validation
+            if safety is not None:  # of a validator that failed, the worst is assumed
+                caught = {} if caught is None else caught
+                if not safety.should_pass:
+                    is_caught = safety.classification == "true positive"
+                    caught[case.case_id] = is_caught and caught.get(case.case_id, True)
+        return caught
 
     @property
     def ruler(self) -> Ruler:
@@ -351,15 +373,13 @@ class SqlReport(Report):
         digests = {name: digest_of(options[name]) for name in shared}
         unknown = set[str]() if self.versions is not None else {"versions"}
         cases: dict[str, list[dict[str, str]]] = {}
-        judges: dict[str, list[dict[str, str]]] = {}
+        judges: dict[str, str] = {}
         for case in self.cases:
             own = {
                 name: digest
                 for name, digest in case.input_digests.items()
                 if name not in NO_SCORE and digest != digests.get(name)
             }
-            if case.expected is not None:  # whatever digest is stored
-                own["expected"] = digest_of(case.expected)
             cases.setdefault(case.case_id, []).append(own)
             found = case.query_correctness
             if found is None or found.method != "judge":
@@ -367,7 +387,8 @@ class SqlReport(Report):
             if found.judge is None:
                 unknown.add(JUDGE)
             else:
-                judges.setdefault(case.case_id, []).append({JUDGE: found.judge})
+                names = judges.get(case.case_id)
+                judges[case.case_id] = found.judge if names is None else also(names, found.judge)
         rows = {n: text for n, text in shared.items() if "result_accuracy" in CONCERNS[n]}
         return Ruler(
             settings=FrozenMapping(
@@ -378,8 +399,13 @@ class SqlReport(Report):
                     "result_accuracy": FrozenMapping(rows),
                 }
             ),
-            cases=FrozenMapping({case_id: joined(own) for case_id, own in cases.items()}),
-            judges=FrozenMapping({case: joined(own)[JUDGE] for case, own in judges.items()}),
+            cases=FrozenMapping(
+                {
+                    case_id: joined(own) if len(own) > 1 else FrozenMapping(own[0])
+                    for case_id, own in cases.items()
+                }
+            ),
+            judges=FrozenMapping(judges),
             versions=self.versions or FrozenMapping[str, str](),
             unknown=tuple(sorted(unknown)),
         )

@@ -320,6 +320,23 @@ def mixed_first() -> SqlReport:
     return score_sql_cases(cases, judge=judge("x"), metrics=METRIC)
 
 
+def test_plain_data_have_no_field_that_says_nothing() -> None:
+    """Of thousands of pairs few take too long; what was left out is read as it was."""
+    decided, open_pair = judged(judge("x"), n=1), score_sql_cases([asked(0)], metrics=METRIC)
+    data, undecided = (
+        one.to_dict()["cases"][0]["query_correctness"] for one in (decided, open_pair)
+    )
+    assert "prompt_tokens" not in data
+    assert "timed_out" not in data["equivalence"]
+    assert undecided["prompt_tokens"]
+    for report in (decided, open_pair):
+        assert SqlReport.from_json(report.to_json()) == report
+    result: Any = decided.cases[0].query_correctness
+    late = attrs.evolve(result.equivalence, timed_out=True)
+    assert late.to_dict()["timed_out"] is True
+    assert type(late).from_dict(late.to_dict()) == late
+
+
 def test_two_judges_in_one_run_are_named() -> None:
     """As where a report was resumed with another judge."""
     first = judged(judge("x"), n=6)

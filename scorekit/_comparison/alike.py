@@ -65,6 +65,7 @@ class Rulers:
         """What is not known of one of them."""
         self._shared: dict[str, bool] = {}
         """By metric, whether what concerns all cases is the same in both runs."""
+        self._are_cases_alike = old.cases == new.cases and old.judges == new.judges
 
     @property
     def assumed(self) -> tuple[str, ...]:
@@ -78,7 +79,7 @@ class Rulers:
         self, metric: str, case_id: str = NO_CASE, *, is_answered_anew: bool = False
     ) -> list[Difference]:
         """Return what a case was measured with otherwise; without a case what concerns all."""
-        if self._are_alike(metric, case_id):
+        if self.are_alike(metric, case_id):
             return []
         old, new = self._old.of(metric, case_id), self._new.of(metric, case_id)
         found: list[Difference] = []
@@ -95,17 +96,23 @@ class Rulers:
                 found.append(Difference(name) if own else Difference(name, first, second))
         return found
 
-    def _are_alike(self, metric: str, case_id: str) -> bool:
+    def are_alike(self, metric: str, case_id: str) -> bool:
         """Say whether all is the same at a case, without looking at each thing."""
+        if self._are_cases_alike or not self._is_shared_alike(metric):
+            return self._is_shared_alike(metric)
+        old, new = self._old, self._new
+        are_judges_alike = old.judges.get(case_id) == new.judges.get(case_id)
+        return are_judges_alike and old.cases.get(case_id) == new.cases.get(case_id)
+
+    def are_all_alike(self, metric: str) -> bool:
+        """Say whether all is the same at every case."""
+        return self._are_cases_alike and self._is_shared_alike(metric)
+
+    def _is_shared_alike(self, metric: str) -> bool:
+        """Say whether what concerns all cases is the same."""
         if metric not in self._shared:
             self._shared[metric] = self._old.of(metric, NO_CASE) == self._new.of(metric, NO_CASE)
-        return self._shared[metric] and all(
-            old.get(case_id) == new.get(case_id)
-            for old, new in (
-                (self._old.cases, self._new.cases),
-                (self._old.judges, self._new.judges),
-            )
-        )
+        return self._shared[metric]
 
     def _is_known(self, name: str, old: Mapping[str, str], new: Mapping[str, str]) -> bool:
         """Say whether both runs say it, or one says that it was not there."""

@@ -22,6 +22,7 @@ from scorekit.intervals import interval_around
 from scorekit.records import Ends, SuiteKey
 from scorekit.rulers import (
     ALSO,
+    CONCERNS,
     EVERY,
     MOST_NAMED,
     NONE,
@@ -34,6 +35,8 @@ from scorekit.rulers import (
 Attempt: TypeAlias = tuple[float, float]
 """The lowest and the highest score that an attempt may have."""
 
+EXPECTED = "expected"
+JUDGED = "query_correctness"
 SIDES = ("baseline", "current")
 UNMEASURED: Attempt = (0.0, 1.0)
 """What an attempt may score that was not measured with the ruler of the other run."""
@@ -141,6 +144,14 @@ class _Found:
         self.judged_twice: set[str] = set()
         self.changed_mind: set[str] = set()
         self.same_undecided: set[str] = set()
+        self._old_answers, self._new_answers = runs.before.answers, runs.after.answers
+        old_sql, new_sql = runs.before.sql, runs.after.sql
+        self._other_references = {
+            case_id
+            for case_id, queries in old_sql.items()
+            if case_id in new_sql and queries.expected != new_sql[case_id].expected
+        }
+        """Cases whose reference is another text, whatever their digests say."""
         self._before = _Writing(runs.before)
         self._after = _Writing(runs.after)
         self._ignoring = _Writing(runs.before), _Writing(runs.after)
@@ -156,17 +167,16 @@ class _Found:
     def _compare(self, suite: SuiteKey) -> None:
         """Part the cases of a suite by how they were measured."""
         first, second = (_Attempts(one, suite) for one in (self._runs.before, self._runs.after))
-        case_ids = [case_id for case_id in first.case_ids if case_id in second]
+        case_ids = [case_id for case_id in first.case_ids if case_id in second.case_ids]
         agains: dict[str, list[Attempt] | None] = {}
         ties: dict[str, tuple[list[Attempt], list[Attempt]]] = {}
-        for case_id in case_ids:
-            differing = self._rulers.at(
-                suite[0], case_id, is_answered_anew=self._is_answered_anew(case_id)
-            )
-            if not differing and not self._is_answered(case_id):
+        for case_id in self._open_cases(suite[0], case_ids, first, second):
+            answers = self._answers(case_id)
+            differing = self._differing(suite[0], case_id, answers)
+            if not (differing or answers):
                 continue
             was, now = first.of(case_id), second.of(case_id)
-            same = self._same_answers(case_id, len(was), len(now))
+            same = _same_answers(answers, len(was), len(now))
             if differing:
                 again = agains[case_id] = self._again(suite, case_id, was, now, same)
                 if again is not None:
@@ -188,6 +198,22 @@ class _Found:
         elif len(case_ids) - n_rest < KEPT_SHARE * len(case_ids):
             self.too_few.append(suite)
 
+    def _open_cases(
+        self, metric: str, case_ids: list[str], first: _Attempts, second: _Attempts
+    ) -> list[str]:
+        """Leave out those of which nothing can be said, where that is seen at once."""
+        if self._other_references or not self._rulers.are_all_alike(metric):
+            return case_ids
+        known = [case_id for case_id in case_ids if first.is_known_as(second, case_id)]
+        if metric == JUDGED:
+            self.judged_twice |= {
+                case_id
+                for case_id in {*self._old.judges}.intersection(self._new.judges, known)
+                if (answers := self._answers(case_id)) and _same(*answers)
+            }
+        settled = {*known}
+        return [case_id for case_id in case_ids if case_id not in settled]
+
     def _part(
         self, suite: SuiteKey, case_ids: Sequence[str], agains: Mapping[str, object]
     ) -> None:
@@ -201,21 +227,25 @@ class _Found:
         if not n_left:
             self.unmeasured.append(suite)
 
-    def _is_answered(self, case_id: str) -> bool:
-        """Say whether both runs hold the answers at a case."""
-        return case_id in self._runs.before.answers and case_id in self._runs.after.answers
+    def _answers(self, case_id: str) -> tuple[()] | tuple[Sequence[str], Sequence[str]]:
+        """Return the answers of both runs at a case, if both hold them."""
+        old, new = self._old_answers.get(case_id), self._new_answers.get(case_id)
+        return () if old is None or new is None else (old, new)
 
-    def _is_answered_anew(self, case_id: str) -> bool:
-        """Say whether a case has other answers than before, of which other things are true."""
-        before, after = self._runs.before.answers, self._runs.after.answers
-        return self._is_answered(case_id) and before[case_id] != after[case_id]
+    def _differing(
+        self, metric: str, case_id: str, answers: Sequence[Sequence[str]]
+    ) -> list[Difference]:
+        """Return what a case was measured with otherwise."""
+        is_other = case_id in self._other_references and metric in CONCERNS[EXPECTED]
+        if self._rulers.are_alike(metric, case_id):
+            return [Difference(EXPECTED)] if is_other else []
+        is_answered_anew = bool(answers) and answers[0] != answers[1]
+        found = self._rulers.at(metric, case_id, is_answered_anew=is_answered_anew)
+        return [*dict.fromkeys([*found, Difference(EXPECTED)])] if is_other else found
 
-    def _same_answers(self, case_id: str, *n_attempts: int) -> list[tuple[int, int]]:
-        """Return the places of the answers that both runs gave, where all have the metric."""
-        both = [one.answers.get(case_id, ()) for one in (self._runs.before, self._runs.after)]
-        if n_attempts != (len(both[0]), len(both[1])):
-            return []
-        return _same(*both)
+    def _is_judged(self, metric: str, case_id: str) -> bool:
+        """Say whether a judge decided a case in both runs."""
+        return metric == JUDGED and case_id in self._old.judges and case_id in self._new.judges
 
     def _tied(
         self,
@@ -226,12 +256,8 @@ class _Found:
         same: Sequence[tuple[int, int]],
     ) -> tuple[list[Attempt], list[Attempt]]:
         """Return both runs such that an answer that did not change scores the same in both."""
-        if not same:
-            return was, now
         was, now, is_tied = [*was], [*now], False
-        is_judged = suite[0] == "query_correctness" and all(
-            case_id in one.judges for one in (self._old, self._new)
-        )
+        is_judged = self._is_judged(suite[0], case_id)
         for i, j in same:
             known = [low == high for low, high in (was[i], now[j])]
             if is_judged and all(known):
@@ -318,6 +344,12 @@ class _Attempts:
     def __contains__(self, case_id: str) -> bool:
         return case_id in self._known or case_id in self._ends
 
+    def is_known_as(self, other: _Attempts, case_id: str) -> bool:
+        """Say whether a case has the same scores, all of them known."""
+        if case_id in self._ends or case_id in other._ends:
+            return False
+        return bool(self._known[case_id] == other._known[case_id])
+
     def of(self, case_id: str) -> list[Attempt]:
         """Return the ends of each attempt."""
         if case_id in self._ends:
@@ -370,10 +402,17 @@ class _Writing:
 
 def _same(old: Sequence[str], new: Sequence[str]) -> list[tuple[int, int]]:
     """Return the places of answers that both runs gave, each once."""
+    if len(old) == len(new) == 1:
+        return [(0, 0)] if old[0] == new[0] else []
     free: dict[str, list[int]] = {}
     for j in range(len(new) - 1, -1, -1):
         free.setdefault(new[j], []).append(j)
     return [(i, free[one].pop()) for i, one in enumerate(old) if free.get(one)]
+
+
+def _same_answers(answers: Sequence[Sequence[str]], *n_attempts: int) -> list[tuple[int, int]]:
+    """Return the places of the answers that both runs gave, where all have the metric."""
+    return _same(*answers) if n_attempts == tuple(map(len, answers)) else []
 
 
 def _row(

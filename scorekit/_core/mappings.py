@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import ItemsView, Iterator, Mapping
+from collections.abc import ItemsView, Iterator, Mapping, ValuesView
 from itertools import islice
 from typing import Any, Generic, TypeGuard, TypeVar, cast, overload
 
@@ -51,6 +51,10 @@ class FrozenMapping(Mapping[K, V], Generic[K, V]):
         """Return keys and values in order."""
         return self._items.items()
 
+    def values(self) -> ValuesView[V]:
+        """Return the values in order."""
+        return self._items.values()
+
     @overload
     def get(self, key: K, /) -> V | None: ...
 
@@ -60,6 +64,13 @@ class FrozenMapping(Mapping[K, V], Generic[K, V]):
     def get(self, key: K, /, default: Any = None) -> Any:
         """Return the value under *key*, or *default*."""
         return self._items.get(key, default)
+
+    def __eq__(self, other: object) -> bool:
+        """Compare the items, whatever their order."""
+        if isinstance(other, FrozenMapping):
+            mine: object = self._items
+            return mine == cast("FrozenMapping[object, object]", other)._items
+        return super().__eq__(other)
 
     def __hash__(self) -> int:
         """Hash the items, whatever their order, as equality does."""
