@@ -15,8 +15,8 @@ from sqlglot.expressions.dml import DML
 from scorekit._sql.schema.definitions import View, find_table
 from scorekit._sql.schema.tables import Schema, SqlSchema, frozen_schema, read_schema
 from scorekit._sql.text.base_tables import (
-    RECURSIVE_ANYWAY,
     WITH_IN_TABLE,
+    common_tables,
     dotted_name,
     in_table,
     name_parts,
@@ -174,7 +174,7 @@ def _columns_of_view(view: View, known: KnownTables) -> _Names | None:
     try:
         script = parse(view.query, known.dialect)
         [query] = script.statements
-        names = _Reader(known, script.dialect).query(query, None, {})
+        names = _Reader(known, script.dialect).read_statement(query)
     except (SqlError, ValueError):  # several statements, or one that is not looked into
         return None
     if names is None or not isinstance(query, exp.Query):
@@ -237,7 +237,7 @@ def read_columns(sql: str, known: KnownTables | None, dialect: str | None) -> Co
     found = ColumnsRead(frozenset(), frozenset(), dialect=script.dialect)
     try:
         for statement in script.statements:
-            reader.statement(statement, {})
+            reader.read_statement(statement)
     except SqlError as error:
         found = found._replace(error=error)
     else:
@@ -307,10 +307,6 @@ class _Scope:
     """Conditions of joins that name what no table so far has, and one further right may have."""
 
 
-_Ctes: TypeAlias = dict[str, _Names | None]
-"""The outputs of what can be named like a table; None where they are not known."""
-
-
 class _Reader:
     """Collects the columns that the statements of a script read."""
 
@@ -322,97 +318,93 @@ class _Reader:
         self.lacking: set[str] = set()
         """Columns that are read and do not exist for sure, if the schema is complete."""
         self.lacking_tables: set[str] = set()
-        self.made: _Ctes = {}
-        """What the script has made from queries so far."""
+        self.made: dict[str, _Names | None] = {}
+        """What the script has made from queries so far, with its outputs; None: not known."""
+        self.ctes: dict[int, exp.Expr] = {}
+        """What of a WITH a table of the statement names, by its id."""
+        self.outputs: dict[int, _Names | None] = {}
+        """Those of each part of a WITH that has been read, by its id."""
 
     # Statements.
 
-    def statement(self, tree: exp.Expr, ctes: _Ctes) -> None:
+    def read_statement(self, tree: exp.Expr) -> _Names | None:
+        """Read a statement of the script, and return the names of its outputs."""
+        self.ctes = common_tables(tree, self.dialect)
+        return self.statement(tree)
+
+    def statement(self, tree: exp.Expr) -> _Names | None:
         if isinstance(tree, exp.Query):
-            self.query(tree, None, {**self.made, **ctes})
-            return
-        ctes = self.with_(tree, None, {**self.made, **ctes})
+            return self.query(tree, None)
+        self.with_(tree, None)
         made = tree.args.get("expression")
         if isinstance(tree, exp.Create) and isinstance(made, exp.Query):
-            self.made[_name_of(tree.this, self.dialect)] = self.query(made, None, ctes)
-            return
+            self.made[_name_of(tree.this, self.dialect)] = self.query(made, None)
+            return None
         scope = _Scope()
         if isinstance(tree, exp.MultitableInserts):
-            source = self.query(tree.args["source"], None, ctes)
+            source = self.query(tree.args["source"], None)
             scope.tables.append(_Table("", source, None))
             for inserted in tree.expressions:
-                self.walk(inserted, scope, ctes)
-            return
+                self.walk(inserted, scope)
+            return None
         if isinstance(tree, DML):
-            self.changed_tables(tree, scope, ctes)
-        self.walk(tree, scope, ctes)
+            self.changed_tables(tree, scope)
+        self.walk(tree, scope)
+        return None
 
-    def changed_tables(self, tree: exp.Expr, scope: _Scope, ctes: _Ctes) -> None:
+    def changed_tables(self, tree: exp.Expr, scope: _Scope) -> None:
         """Add the tables that a statement changes or looks into."""
         source = tree.args.get("from_")
         used = tree.args.get("using")
         for other in _nodes(source.this if source else used):
-            self.source(other, scope, ctes)
+            self.source(other, scope)
         target = tree.this.this if isinstance(tree.this, exp.Schema) else tree.this
         if isinstance(target, exp.Table) and not _find_in(_name_of(target, self.dialect), scope):
-            self.source(target, scope, {})
+            self.ctes.pop(id(target), None)  # what is changed is a table of its own
+            self.source(target, scope)
         if isinstance(tree, exp.Insert):
             scope.tables.append(_Table("excluded", None, None))
 
     # Queries: each method returns the names of the outputs.
 
-    def query(self, tree: exp.Expr, outer: _Scope | None, ctes: _Ctes) -> _Names | None:
-        ctes = self.with_(tree, outer, ctes)
+    def query(self, tree: exp.Expr, outer: _Scope | None) -> _Names | None:
+        self.with_(tree, outer)
         if isinstance(tree, exp.Select):
-            return self.select(tree, outer, ctes)
+            return self.select(tree, outer)
         if isinstance(tree, exp.SetOperation):
-            return self.set_operation(tree, outer, ctes)
+            return self.set_operation(tree, outer)
         if isinstance(tree, exp.Subquery) and isinstance(tree.this, exp.Query):
-            return self.query(tree.this, outer, ctes)
+            return self.query(tree.this, outer)
         scope = _Scope(outer)
-        self.source(tree, scope, ctes)  # a table in brackets, or VALUES
+        self.source(tree, scope)  # a table in brackets, or VALUES
         return self.star(scope.tables)
 
-    def with_(self, tree: exp.Expr, outer: _Scope | None, ctes: _Ctes) -> _Ctes:
-        """Read the common table expressions of a query; each sees those before it."""
+    def with_(self, tree: exp.Expr, outer: _Scope | None) -> None:
+        """Read the common table expressions of a query."""
         with_ = tree.args.get("with_")
-        if with_ is None:
-            return ctes
-        ctes = dict(ctes)
-        recursive = bool(with_.args.get("recursive"))
-        if recursive:
-            ctes |= {_alias(cte): None for cte in with_.expressions}
-        for cte in with_.expressions:
-            name, names = _alias(cte), None
-            if isinstance(cte.this, exp.Query):
-                recurs = recursive or self.dialect in RECURSIVE_ANYWAY
-                recurs = recurs and isinstance(cte.this, exp.SetOperation)
-                inside = {**ctes, name: _renamed(cte, None)} if recurs else ctes
-                names = self.query(cte.this, outer, inside)
-            else:
-                self.statement(cte.this, ctes)
-            ctes[name] = _renamed(cte, names)
-        return ctes
+        for cte in () if with_ is None else with_.expressions:
+            self.outputs[id(cte)] = _renamed(cte, None)  # to itself they are not known
+            is_query = isinstance(cte.this, exp.Query)
+            names = self.query(cte.this, outer) if is_query else self.statement(cte.this)
+            self.outputs[id(cte)] = _renamed(cte, names)
 
-    def set_operation(
-        self, tree: exp.SetOperation, outer: _Scope | None, ctes: _Ctes
-    ) -> _Names | None:
+    def set_operation(self, tree: exp.SetOperation, outer: _Scope | None) -> _Names | None:
         arms: list[exp.Expr] = []
         left: exp.Expr = tree
         while isinstance(left, exp.SetOperation):
             arms.append(left.expression)
             left = left.this
-        names = self.query(left, outer, ctes)
+        names = self.query(left, outer)
         for arm in reversed(arms):
-            self.query(arm, outer, ctes)
+            self.query(arm, outer)
         order = tree.args.get("order")
         if order is not None:
             if names is not None:  # some databases sort by columns of the first query too
                 names |= {_OTHERS: None}
-            self.walk(order, _Scope(outer, [_Table("", names, None)]), ctes)
+            self.walk(order, _Scope(outer, [_Table("", names, None)]))
         return names
 
-    def select(self, tree: exp.Select, outer: _Scope | None, ctes: _Ctes) -> _Names | None:
+    def select(self, tree: exp.Select, outer: _Scope | None) -> _Names | None:
         scope = _Scope(outer)
         for node in tree.expressions:
             inner = isinstance(node, exp.Subquery) and not node.alias and node.selects
@@ -423,18 +415,18 @@ class _Reader:
                 own = isinstance(named, exp.Anonymous)
                 names = [named.name] if own else named.sql_names()  # as SUBSTR and SUBSTRING
                 scope.aliases.update(name.lower() for name in names)
-        self.sources(tree, scope, ctes)
-        found = [self.output(node, scope, ctes) for node in tree.expressions]
+        self.sources(tree, scope)
+        found = [self.output(node, scope) for node in tree.expressions]
         known = [names for names in found if names is not None]
         for clause, value in tree.args.items():
             if clause in ("with_", "from_", "joins", "laterals", "expressions"):
                 continue
             scope.clause = clause
             for node in _nodes(value):
-                self.walk(node, scope, ctes)
+                self.walk(node, scope)
         return dict.fromkeys(chain.from_iterable(known)) if len(known) == len(found) else None
 
-    def output(self, node: exp.Expr, scope: _Scope, ctes: _Ctes) -> _Names | None:
+    def output(self, node: exp.Expr, scope: _Scope) -> _Names | None:
         """Read an item of a SELECT, and return the names that it gives."""
         star, tables = node, scope.tables
         if isinstance(node, exp.Column) and isinstance(node.this, exp.Star):
@@ -447,10 +439,10 @@ class _Reader:
             if isinstance(node.parent and node.parent.parent, exp.Exists):
                 return {}  # of which only rows are looked at
             for replaced in star.args.get("replace") or ():
-                self.walk(replaced, scope, ctes)
+                self.walk(replaced, scope)
             left_out = star.args.get("except_") or ()
             return self.star(tables, {column.name.lower() for column in left_out})
-        self.walk(node, scope, ctes)
+        self.walk(node, scope)
         name, of_column = node.alias_or_name.lower(), isinstance(node.unnest(), exp.Column)
         if isinstance(node, exp.Cast):
             of_column = isinstance(node.this, exp.Column)
@@ -480,43 +472,36 @@ class _Reader:
 
     # Tables.
 
-    def sources(self, tree: exp.Select, scope: _Scope, ctes: _Ctes) -> None:
+    def sources(self, tree: exp.Select, scope: _Scope) -> None:
         """Make what a query reads from visible, and read the conditions of its joins."""
         source = tree.args.get("from_")
         if source is not None:
-            self.source(source.this, scope, ctes)
+            self.source(source.this, scope)
         for join in tree.args.get("joins") or ():
-            self.join(join, scope, ctes)
+            self.join(join, scope)
         for lateral in tree.args.get("laterals") or ():
-            self.source(lateral, scope, ctes)
+            self.source(lateral, scope)
         for condition in scope.to_the_right:
-            self.walk(condition, scope, ctes)
+            self.walk(condition, scope)
 
-    def source(self, node: exp.Expr, scope: _Scope, ctes: _Ctes) -> None:
+    def source(self, node: exp.Expr, scope: _Scope) -> None:
         """Make an item of a FROM visible."""
         if node.args.get("pivots"):
             raise SqlError("unsupported_clause", "PIVOT and UNPIVOT are not looked into", "")
-        scope.tables.append(self.table(node, scope, ctes))
+        scope.tables.append(self.table(node, scope))
         for join in node.args.get("joins") or ():
-            self.join(join, scope, ctes)
+            self.join(join, scope)
 
-    def table(self, node: exp.Expr, scope: _Scope, ctes: _Ctes) -> _Table:
+    def table(self, node: exp.Expr, scope: _Scope) -> _Table:
         alias, inner = _alias(node), node.this
         if isinstance(node, exp.Table) and isinstance(inner, exp.Identifier | exp.Dot):
-            name = _name_of(node, self.dialect)
-            if name in ctes and "." not in name:
-                return _Table(alias or name, _renamed(node, ctes[name]), None)
-            if _renamed(node, None):
-                raise SqlError("unsupported_clause", "a table's columns are renamed", "")
-            columns = None if self.known is None else self.known.columns(name)
-            self.check_table(node, name, scope)
-            return _Table(alias or name, columns, name)
+            return self.named_table(node, scope)
         if isinstance(node, exp.Subquery | exp.Lateral) and isinstance(inner, exp.Query):
             outer = scope if isinstance(node, exp.Lateral) else scope.outer
-            return _Table(alias, _renamed(node, self.query(inner, outer, ctes)), None)
+            return _Table(alias, _renamed(node, self.query(inner, outer)), None)
         if isinstance(node, exp.Subquery):  # a table in brackets, or several joined
             n_before = len(scope.tables)
-            self.source(inner, scope, ctes)
+            self.source(inner, scope)
             if not alias:
                 return scope.tables.pop()
             table = scope.tables.pop()
@@ -524,7 +509,7 @@ class _Reader:
             if is_renamed or len(scope.tables) > n_before:
                 raise SqlError("unsupported_clause", "a table's columns are renamed", "")
             return _Table(alias, _renamed(node, table.columns), table.base)
-        self.walk_children(node, scope, ctes)  # a function, UNNEST or VALUES
+        self.walk_children(node, scope)  # a function, UNNEST or VALUES
         columns = _renamed(node, None)
         if columns is None and isinstance(node, exp.Unnest) and alias:
             columns = {alias: None}
@@ -532,6 +517,20 @@ class _Reader:
         if columns is not None and isinstance(offset, exp.Identifier):
             columns[offset.name.lower()] = None
         return _Table(alias, columns, None)
+
+    def named_table(self, node: exp.Table, scope: _Scope) -> _Table:
+        """Return what a name means: a part of a WITH, what the script made, or a base table."""
+        name = _name_of(node, self.dialect)
+        own, cte = _alias(node) or name, self.ctes.get(id(node))
+        if cte is not None:
+            return _Table(own, _renamed(node, self.outputs.get(id(cte))), None)
+        if name in self.made and "." not in name:
+            return _Table(own, _renamed(node, self.made[name]), None)
+        if _renamed(node, None):
+            raise SqlError("unsupported_clause", "a table's columns are renamed", "")
+        columns = None if self.known is None else self.known.columns(name)
+        self.check_table(node, name, scope)
+        return _Table(own, columns, name)
 
     def check_table(self, node: exp.Table, name: str, scope: _Scope) -> None:
         """Note that a table does not exist, unless it may be something else."""
@@ -542,9 +541,9 @@ class _Reader:
         if self.known is not None and self.known.lacks(name):
             self.lacking_tables.add(name)
 
-    def join(self, join: exp.Expr, scope: _Scope, ctes: _Ctes) -> None:
+    def join(self, join: exp.Expr, scope: _Scope) -> None:
         n_left = len(scope.tables)
-        self.source(join.this, scope, ctes)
+        self.source(join.this, scope)
         left, right = scope.tables[:n_left], scope.tables[n_left:]
         using = [column.name.lower() for column in join.args.get("using") or ()]
         if join.args.get("method") == "NATURAL":
@@ -556,12 +555,12 @@ class _Reader:
             scope.merged.add(name)
         for key, value in join.args.items():
             if key not in ("this", "using") and isinstance(value, exp.Expr):
-                self.condition(value, scope, ctes)
+                self.condition(value, scope)
 
-    def condition(self, node: exp.Expr, scope: _Scope, ctes: _Ctes) -> None:
+    def condition(self, node: exp.Expr, scope: _Scope) -> None:
         """Read the condition of a join, which in SQLite may name tables on its right."""
         lacking, nowhere = set(self.lacking), set(self.nowhere)
-        self.walk(node, scope, ctes)
+        self.walk(node, scope)
         if self.lacking != lacking and self.dialect in ("", "sqlite"):
             self.lacking, self.nowhere = lacking, nowhere
             scope.to_the_right.append(node)
@@ -580,7 +579,7 @@ class _Reader:
 
     # Expressions.
 
-    def walk(self, node: exp.Expr, scope: _Scope, ctes: _Ctes) -> None:
+    def walk(self, node: exp.Expr, scope: _Scope) -> None:
         """Read what an expression names; iterative, for chains of AND can be long."""
         stack = [node]
         while stack:
@@ -590,16 +589,20 @@ class _Reader:
             elif isinstance(node, exp.MatchRecognize):
                 raise SqlError("unsupported_clause", "MATCH_RECOGNIZE is not looked into", "")
             elif isinstance(node, exp.Query):
-                self.query(node, scope, ctes)
+                self.query(node, scope)
             elif isinstance(node, exp.In) and node.args.get("field") and self.in_table(node):
                 stack.append(node.this)
-                self.star([self.table(exp.to_table(in_table(node)), scope, ctes)])
+                table = exp.to_table(in_table(node))
+                if id(node) in self.ctes:
+                    self.ctes[id(table)] = self.ctes[id(node)]
+                self.star([self.table(table, scope)])
+                self.ctes.pop(id(table), None)
             elif not isinstance(node, exp.Table | exp.Schema | exp.Star | exp.With):
                 stack += _operands(node)
 
-    def walk_children(self, node: exp.Expr, scope: _Scope, ctes: _Ctes) -> None:
+    def walk_children(self, node: exp.Expr, scope: _Scope) -> None:
         for child in _operands(node):
-            self.walk(child, scope, ctes)
+            self.walk(child, scope)
 
     def in_table(self, node: exp.In) -> bool:
         return self.dialect in WITH_IN_TABLE and bool(in_table(node))

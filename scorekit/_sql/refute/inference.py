@@ -14,9 +14,10 @@ from scorekit._sql.meaning.catalog import Catalog
 from scorekit._sql.meaning.read import read_names
 from scorekit._sql.refute.expressions import UnfaithfulError, kind_of, note_kinds
 from scorekit._sql.refute.hints import Hints
-from scorekit._sql.refute.runnable import cte_names, written_name
+from scorekit._sql.refute.runnable import written_name
 from scorekit._sql.schema.definitions import CheckRule, Reference, Unique
 from scorekit._sql.schema.tables import SqlSchema
+from scorekit._sql.text.base_tables import common_tables
 
 MAX_TABLES: Final = 60
 """Tables of a database that is tried, those that foreign keys need among them."""
@@ -83,7 +84,8 @@ def known_tables(
         UnfaithfulError: If the schema lacks a table, a name can mean several, or it does not
             show which table a column belongs to.
     """
-    written = list(dict.fromkeys(name for several in nodes for name in _base_tables(several)))
+    both = zip(trees, nodes, strict=True)
+    written = list(dict.fromkeys(name for one in both for name in _base_tables(*one, dialect)))
     given = schema is not None and schema.given
     unclear: Mapping[str, str] = schema.unclear if schema and given else {}
     full = {
@@ -213,16 +215,15 @@ def _key_name(name: str, keys: Mapping[str, object]) -> str | None:
     return name if name in keys else next((k for k in keys if _suffixed(k, name)), None)
 
 
-def _base_tables(nodes: Sequence[exp.Expr]) -> Iterable[str]:
-    local = cte_names(nodes)
+def _base_tables(tree: exp.Expr, nodes: Sequence[exp.Expr], dialect: str | None) -> Iterable[str]:
+    local = common_tables(tree, dialect or "")
     for table in nodes:
         if not isinstance(table, exp.Table):
             continue
         if not isinstance(table.this, exp.Identifier):
             raise UnfaithfulError("a table function or a placeholder")
-        name = written_name(table)
-        if name not in local:
-            yield name
+        if id(table) not in local:
+            yield written_name(table)
 
 
 def _full_name(name: str, tables: Iterable[str]) -> str:

@@ -63,6 +63,7 @@ from scorekit._sql.refute.sandbox import (
     TIE,
     quoted,
 )
+from scorekit._sql.text.base_tables import common_tables
 from scorekit._sql.text.parsing import quiet
 
 
@@ -151,7 +152,7 @@ def runnable(
     if any(isinstance(node, exp.Star) for node in nodes):
         _write_out_stars(nodes, read)
         nodes = list(tree.walk())
-    _rename(nodes, names)
+    _rename(tree, names, reading.dialect)
     if reading.folded:
         _fold(nodes)
     if reading.is_sqlite:
@@ -229,34 +230,34 @@ def _unwrapped(tree: exp.Expr) -> exp.Expr:
 # What is rewritten.
 
 
-def cte_names(nodes: Iterable[exp.Expr]) -> set[str]:
-    """Return the names of the common table expressions among nodes, in lower case."""
-    return {node.alias.lower() for node in nodes if isinstance(node, exp.CTE)}
-
-
 def written_name(table: exp.Table) -> str:
     """Return the name of a table as written, in parts, in lower case."""
     return ".".join(part.name for part in table.parts).lower()
 
 
-def _rename(nodes: list[exp.Expr], names: Mapping[str, str]) -> None:
+def _rename(tree: exp.Expr, names: Mapping[str, str], dialect: str) -> None:
     """Give tables the sandbox's names, without what they are qualified by."""
-    local = cte_names(nodes)
+    nodes, local = list(tree.walk()), common_tables(tree, dialect)
+    renamed: set[int] = set()
     for node in nodes:
         if isinstance(node, exp.Column) and node.args.get("db"):
             node.set("db", None)
             node.set("catalog", None)
         if not isinstance(node, exp.Table):
             continue
-        written = written_name(node)
-        if not isinstance(node.this, exp.Identifier) or written in local:
+        if not isinstance(node.this, exp.Identifier) or id(node) in local:
             continue
-        last, name = node.this, names[written]
+        last, name = node.this, names.get(written_name(node))
+        if name is None:
+            raise UnfaithfulError(f"databases differ in whether {last.name} is a part of a WITH")
         if not node.alias and last.name.lower() != name:
             node.set("alias", exp.TableAlias(this=last.copy()))
         node.set("this", exp.to_identifier(name, quoted=True))
         node.set("db", None)
         node.set("catalog", None)
+        renamed.add(id(node))
+    if not renamed.isdisjoint(common_tables(tree, "sqlite")):
+        raise UnfaithfulError("a WITH has the name of a table that stands in its place")
 
 
 def _fold(nodes: list[exp.Expr]) -> None:

@@ -12,7 +12,7 @@ from scorekit._sql.text.names import dotted, resolved
 from scorekit._sql.text.parsing import Script, read
 
 # Dialects in which a common table expression may name itself without RECURSIVE.
-RECURSIVE_ANYWAY = frozenset({"tsql", "fabric", "oracle", "sqlite", "snowflake"})
+_RECURSIVE_ANYWAY = frozenset({"tsql", "fabric", "oracle", "sqlite", "snowflake"})
 # Dialects that have the one-row table `dual`.
 _WITH_DUAL = frozenset({"", "oracle", "mysql", "mariadb"})
 # Dialects that read a quoted path or `format.path` as a file.
@@ -69,23 +69,43 @@ def tables_of(script: Script) -> set[str]:
 class _Scope(NamedTuple):
     """The common table expressions of one WITH that can be seen from some place."""
 
-    names: dict[str, int]
+    names: dict[str, tuple[int, exp.Expr]]
+    """Each with its place in the WITH."""
     n_visible: int
     """How many of them, from the first."""
     outer: _Scope | None
 
-    def holds(self, name: str) -> bool:
-        """Say whether *name* is one of these, or of those further out."""
+    def find(self, name: str) -> exp.Expr | None:
+        """Return the one of these that has the name, or of those further out."""
         scope: _Scope | None = self
         while scope is not None:
-            if scope.names.get(name, scope.n_visible) < scope.n_visible:
-                return True
+            place, cte = scope.names.get(name, (scope.n_visible, None))
+            if place < scope.n_visible:
+                return cte
             scope = scope.outer
-        return False
+        return None
 
 
-_Place: TypeAlias = tuple[exp.Expr, _Scope | None, str | None]
-"""A node, what can be seen from it, and the name it may use in a later arm of a UNION."""
+_Place: TypeAlias = tuple[exp.Expr, _Scope | None, exp.Expr | None]
+"""A node, what can be seen from it, and what it may name in a later arm of a UNION."""
+
+
+def common_tables(statement: exp.Expr, dialect: str) -> dict[int, exp.Expr]:
+    """Return what of a WITH each table of a statement names, by the ids of its nodes."""
+    found: dict[int, exp.Expr] = {}
+    for node, scope in _mentions(statement, dialect):
+        name = in_table(node) if isinstance(node, exp.In) else _bare_name(node)
+        cte = scope.find(name) if name and scope is not None else None
+        if cte is not None:
+            found[id(node)] = cte
+    return found
+
+
+def _bare_name(node: exp.Expr) -> str:
+    """Return the name of a table that nothing qualifies; nothing for others."""
+    this = node.this
+    is_bare = isinstance(node, exp.Table) and type(this) is exp.Identifier
+    return dotted((this.name.lower(),)) if is_bare and not node.args.get("db") else ""
 
 
 class _Reader:
@@ -116,7 +136,7 @@ class _Reader:
             elif not (
                 name[0] == "#"
                 or name in self.temporary
-                or ("." not in name and scope is not None and scope.holds(name))
+                or ("." not in name and scope is not None and scope.find(name) is not None)
                 or _is_alias_of_target(node, name, statement)
             ):
                 self.found.add(name)
@@ -167,7 +187,7 @@ def _mentions(statement: exp.Expr, dialect: str) -> Iterator[tuple[exp.Expr, _Sc
             if key == "this" and isinstance(node, exp.Insert):
                 inside = outside  # what is inserted into is never a common table expression
             elif key == "expression" and own is not None and isinstance(node, exp.SetOperation):
-                inside = _Scope({own: 0}, 1, scope)
+                inside = _Scope({own.alias.lower(): (0, own)}, 1, scope)
             nodes = cast("list[object]", value) if isinstance(value, list) else (value,)
             stack += [
                 (child, inside, own)
@@ -176,11 +196,11 @@ def _mentions(statement: exp.Expr, dialect: str) -> Iterator[tuple[exp.Expr, _Sc
             ]
 
 
-def _cte_names(with_: exp.Expr) -> dict[str, int]:
+def _cte_names(with_: exp.Expr) -> dict[str, tuple[int, exp.Expr]]:
     """Return the names that a WITH defines, each with the place where it is first defined."""
-    names: dict[str, int] = {}
+    names: dict[str, tuple[int, exp.Expr]] = {}
     for i, cte in enumerate(with_.expressions):
-        names.setdefault(cte.alias.lower(), i)
+        names.setdefault(cte.alias.lower(), (i, cte))
     return names
 
 
@@ -189,7 +209,7 @@ def _definitions(with_: exp.Expr, scope: _Scope, dialect: str) -> Iterator[_Plac
     recursive = with_.args.get("recursive")
     for i, cte in enumerate(with_.expressions):
         seen = scope if recursive else scope._replace(n_visible=i)
-        yield cte, seen, cte.alias.lower() if dialect in RECURSIVE_ANYWAY else None
+        yield cte, seen, cte if dialect in _RECURSIVE_ANYWAY else None
 
 
 def name_parts(table: exp.Expr) -> list[str]:
