@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import json
+import math
 import random
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any
 
 import attrs
+import numpy as np
 import pytest
 from refusals import Refusal, refusals
 from sql_suites import FULL
 
 import scorekit
+from benchmarks.simulations.simulate_rulers import WORLDS, Found, found
 from scorekit import (
     CodeSample,
     CodeWeights,
@@ -448,8 +452,6 @@ def test_anchors_that_current_lacks_are_no_anchors() -> None:
 
 def test_a_split_is_of_both_parts() -> None:
     """Oracle: the two parts by hand, from means over anchors and over the rest."""
-    import numpy as np
-
     rng = np.random.default_rng(3)
     whole, system = rng.normal(size=(2, 40)) / 10
     anchors = np.arange(40) < 12
@@ -499,6 +501,36 @@ rescore(1, [case(0)]) -> TypeError: report must be a SqlReport (of stored JSON: 
 def test_mistakes_are_named(wrong: Refusal) -> None:
     """What is wrong, what it may be, and what was given."""
     wrong.by_itself()
+
+
+PAGE = Path(__file__).parents[1] / "docs" / "rulers.md"
+ROWS = {
+    "the judge is stricter by .03": "judge stricter by .03",
+    "a loss of .05, hidden by a judge more lenient by .05": (
+        "loss of .05, judge more lenient by .05"
+    ),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("row", ROWS)
+def test_the_table_of_anchors_is_what_a_rerun_shows(row: str) -> None:
+    """Each share at 100 anchors, within three standard errors of both simulations."""
+    (line,) = (one for one in PAGE.read_text().splitlines() if one.startswith(f"| {row} |"))
+    _, worse, alone, both, _, judged = (float(one) for one in line.split("|")[2:-1])
+    n, rng = 120, np.random.default_rng(5)
+    every = [found(WORLDS[ROWS[row]](rng, 200, 1), 100) for _ in range(n)]
+    seen = np.mean(every, axis=0)
+    shares = {
+        "fell": worse,
+        "stricter" if "stricter" in row else "lenient": judged,
+        "by_anchors_alone": alone,
+        "by_both_runs": both,
+    }
+    for name, stated in shares.items():
+        share = seen[Found._fields.index(name)]
+        error = math.sqrt(max(stated * (1 - stated), 0.01) * (1 / n + 1 / 1000))
+        assert abs(share - stated) <= 3 * error, (name, share, stated)
 
 
 def test_a_ruler_reads_well() -> None:

@@ -27,8 +27,7 @@ from scorekit import (
     compare_reports,
     score_sql_cases,
 )
-from scorekit._core.arrays import Floats
-from scorekit._stats.bounded import Groups
+from scorekit._core.arrays import Floats, Groups
 from scorekit._stats.changes import Units
 from scorekit.intervals import Interval, unseen_interval
 
