@@ -153,6 +153,7 @@ FILES = [
     Genuine("lm_eval", "lm_eval_samples_hasty.jsonl", {}, {}, (4, 16, 7)),
     Genuine("harbor", "harbor_new.jsonl", {}, {}, (8, 16, 2), {"time limit of the sandbox": 2}),
     Genuine("tau_bench", "tau2_new.json", {}, {}, (8, 16, 5), {"error": 1}),
+    Genuine("tau_bench", "tau2_published.json", {}, {}, (1, 1, 1)),
     Genuine("every_eval_ever", "every_eval_ever_new.jsonl", {}, {}, (12, 12, 6)),
     Genuine("pydantic_evals", "pydantic_evals_new.json", {}, {}, (8, 24, 11), {"error": 1}),
     Genuine("mlflow", "mlflow_new.json", {}, {}, (12, 12, 1)),
@@ -507,3 +508,13 @@ def test_readers_load_no_harness_and_open_no_file() -> None:
         check=False, capture_output=True, text=True,
     )  # fmt: skip
     assert run.stdout == "[]\n", run.stderr
+
+
+def test_a_published_run_of_tau2_bench_is_read() -> None:
+    """As stated there: task 15 of retail, 0.243072 USD of the agent, 67 seconds."""
+    run = run_of("tau_bench", "tau2_published.json")
+    assert (run.model, run.dataset) == ("claude-sonnet-4-5", "retail")
+    columns = run.columns()
+    assert columns["case_id"] == ["15"]
+    assert columns["cost_usd"] == [0.243072]
+    assert columns["latency_seconds"] == [67.2231254481012]
