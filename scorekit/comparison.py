@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any, ClassVar, Literal, NamedTuple
 
 import attrs
@@ -21,8 +22,9 @@ from scorekit._comparison.pairs import Runs, names_of, with_groups
 from scorekit._comparison.plan import DECIMALS, Plan
 from scorekit._comparison.rulers import measured_alike
 from scorekit._comparison.suites import by_cause, judge_suites
+from scorekit._comparison.versions import read_table
+from scorekit._comparison.words import ALONE, COPIES, GO_ON, MISSING, ONE_REPORT, REMEDY, RESCORE
 from scorekit._core.checks import check_choice, check_flag
-from scorekit._core.columns import check_id
 from scorekit._core.frames import ScoreTable
 from scorekit._core.mappings import FrozenMapping
 from scorekit._core.text import and_more
@@ -41,9 +43,8 @@ from scorekit._sheet.values import counted
 from scorekit._stats.exact_tests import least_p_value
 from scorekit._stats.sides import Paired
 from scorekit._stats.single_cases import FEWEST
-from scorekit._stats.tables import read_table
 from scorekit.errors import CannotSeeError, RegressionError, one_line, refuse
-from scorekit.records import UNDECIDED, Record, Report, ReportScores, SuiteKey, listing
+from scorekit.records import UNDECIDED, Record, Report, SuiteKey, listing
 from scorekit.rulers import Ruler, RulerChange
 from scorekit.verdicts import SUITE_SPECS, SuiteVerdict, p_text
 
@@ -58,41 +59,6 @@ FEW_NAMES = 3
 
 MAX_SUITES = 6
 """Verdicts that a text lists before it only counts them."""
-
-ONE_REPORT = (
-    "no case rose as far; this holds if attempts at a case are independent, and copies of one "
-    "answer fall together"
-)
-"""What is said where single cases of one report stop a job."""
-
-ALONE = ", as only the suites of two models count"
-"""What is said where a case may have dropped, and the gate passes."""
-
-REMEDY = (
-    "copies of one answer look like this too: if attempts are copies, make one a case or repeat "
-    'the suite; if not, use compare_reports(attempts="independent"); '
-    'raise_for_regressions(cannot_tell="pass") goes on'
-)
-"""What is said where a fall cannot be distinguished from a copied answer that flipped."""
-
-GO_ON = 'raise_for_regressions(cannot_see="pass") goes on all the same'
-"""What is said where a gate is blind."""
-
-RESCORE = (
-    "measure some answers of the baseline again, with rescore(), and give them as rescored=; or "
-    'compare_reports(ruler="ignore") goes on, and raise_for_regressions(cannot_tell="pass")'
-)
-"""What is said where too few cases were measured alike."""
-
-MISSING = (
-    "outcomes that are unknown, and attempts that were not made, may hide failures; "
-    "raise_for_regressions(allow_missing=True) goes on, and compare_reports(attempts="
-    '"fixed") says that numbers of attempts were fixed beforehand'
-)
-"""What is said where more outcomes are missing than before."""
-
-COPIES = "the same as another in every case, and copies count as one report"
-"""What is said of repeats that are the same as another."""
 
 BASELINE, CURRENT = "the baseline", "the current run"
 """What the sides are called unless each holds one model, and not the same."""
@@ -1044,7 +1010,7 @@ def compare_reports(
     cases = judge_cases(known, plan, missing, one_system=runs.one_system)
     removed, failing = _lost(runs, known)
     missed, model = runs.missed(), runs.shared_model
-    with_queries = _QueriesOfCases(runs).of
+    with_queries = partial(_with_queries, runs)
     return Comparison(
         suite=min(verdicts, key=_looks),
         suites=FrozenMapping(dict(zip(names, verdicts, strict=True))),
@@ -1127,37 +1093,10 @@ def _of_floor(found: BelowFloor, model: str | None) -> CaseChange:
     return attrs.evolve(change, floor_p_value=found.p_value)
 
 
-class _QueriesOfCases(NamedTuple):
-    """The queries of the cases of both runs."""
-
-    runs: Runs
-
-    def of(self, changes: Iterable[CaseChange]) -> tuple[CaseChange, ...]:
-        """Return changes with the queries of their cases, if reports have any."""
-        return tuple(map(self._one, changes))
-
-    def _one(self, change: CaseChange) -> CaseChange:
-        before = self.runs.old.sql.get(change.case_id)
-        after = self.runs.new.sql.get(change.case_id)
-        known = after or before
-        if known is None:
-            return change
-        return attrs.evolve(
-            change,
-            baseline_generated=before.generated if before else (),
-            current_generated=after.generated if after else (),
-            expected=known.expected,
-        )
-
-
-@attrs.frozen(kw_only=True, repr=False)
-class _Version(Report):
-    """One version of a table."""
-
-    scores: ReportScores
-
-    def scores_by_case(self) -> ReportScores:
-        return self.scores
+def _with_queries(runs: Runs, changes: Iterable[CaseChange]) -> tuple[CaseChange, ...]:
+    """Return changes with the queries of their cases, if reports have any."""
+    found = ((change, runs.queries_of(change.case_id)) for change in changes)
+    return tuple(attrs.evolve(one, **queries) if queries else one for one, queries in found)
 
 
 def compare_from_columns(
@@ -1236,10 +1175,10 @@ def compare_from_columns(
     table = read_table(
         case_id=case_id, version=version, score=score, attempt=attempt, metric=metric
     )
-    old, new = _both_versions(table.versions.distinct, baseline, current)
+    old, new = table.both(baseline, current)
     found = compare_reports(
-        _Version(scores=table.of_version(old)),
-        _Version(scores=table.of_version(new)),
+        table.of_version(old),
+        table.of_version(new),
         threshold=threshold,
         confidence_level=confidence_level,
         clusters=table.by_case("clusters", clusters),
@@ -1252,19 +1191,3 @@ def compare_from_columns(
         random_order=random_order,
     )
     return attrs.evolve(found, baseline_name=old, current_name=new)
-
-
-def _both_versions(versions: Sequence[str], baseline: object, current: object) -> tuple[str, str]:
-    """Return the names of the versions to compare."""
-    old = check_id("baseline", baseline)
-    check_choice("baseline", old, versions)
-    others = [one for one in versions if one != old]
-    if current is None:
-        if len(others) != 1:
-            several = f"one of {', '.join(map(repr, others))}, as there are several"
-            domain = several if others else "in the table, whose only version is baseline"
-            refuse("current", domain, current)
-        return old, others[0]
-    new = check_id("current", current)
-    check_choice("current", new, others)
-    return old, new

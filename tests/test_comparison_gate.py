@@ -35,8 +35,8 @@ from scorekit import (
     pass_at_k,
     score_sql_cases,
 )
+from scorekit._comparison.words import ONE_REPORT
 from scorekit._stats.exact_tests import permutation_p_value
-from scorekit.comparison import ONE_REPORT
 
 TEN = [1] * 10
 STEADY: dict[Any, Any] = {f"c{i}": [1] * 9 + [0] for i in range(99)}

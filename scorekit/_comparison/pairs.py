@@ -90,6 +90,18 @@ class Runs(NamedTuple):
             "metrics_only_in_baseline": tuple(m for m in old.metrics if m not in new.metrics),
         }
 
+    def queries_of(self, case_id: str) -> dict[str, Any]:
+        """Return the queries of a case, as the fields of a change, if reports have any."""
+        before, after = self.old.sql.get(case_id), self.new.sql.get(case_id)
+        known = after or before
+        if known is None:
+            return {}
+        return {
+            "baseline_generated": before.generated if before else (),
+            "current_generated": after.generated if after else (),
+            "expected": known.expected,
+        }
+
     def pairs(self) -> list[Paired]:
         """Return the suites of which both have cases, with a score or without."""
         keys = dict.fromkeys((*self.before.suites, *self.before.ends))

@@ -5,5 +5,6 @@ In go texts, a schema and a dialect.  Out come tables, faults, a proof, a counte
 Its rooms stand on each other, from the ground up: databases, text, schema, meaning, prove and
 refute, and the audit.
 
-Read `text/parsing.py` first, then `meaning/tree.py`.
+Read `door.py` first, which names what the house may use, then `text/parsing.py` and
+`meaning/tree.py`.
 """

@@ -9,7 +9,7 @@ import numpy as np
 
 from scorekit._core.arrays import Floats, Groups
 from scorekit._core.attempts import Attempts
-from scorekit._stats.bounded import DECIMAL_NOISE
+from scorekit._stats.groups import DECIMAL_NOISE
 
 EXACT_ATTEMPTS = 100
 """Attempts at a case up to which Fisher's p value is correctly rounded."""

@@ -10,7 +10,7 @@ import numpy as np
 from scorekit._core.arrays import Floats, Groups
 from scorekit._core.sums import exact_mean
 from scorekit._core.tails import MAX_LOG, ROUNDING
-from scorekit._stats.bounded import joint_reach
+from scorekit._stats.groups import joint_reach
 from scorekit.intervals import group_sums, t_quantile
 
 Ends = tuple[float, float]

@@ -5,16 +5,18 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Mapping
 from typing import Any, NamedTuple, TypeAlias
 
+import attrs
 import numpy as np
 from numpy.typing import NDArray
 
 from scorekit._core.arrays import Floats
 from scorekit._core.attempts import Attempts, CaseScores
-from scorekit._core.checks import check_items, check_same_length
+from scorekit._core.checks import check_choice, check_items, check_same_length
 from scorekit._core.columns import (
     as_builtins,
     attempts_in,
     check_attempts,
+    check_id,
     check_labels,
     check_same_order,
     check_score_column,
@@ -25,7 +27,7 @@ from scorekit._core.columns import (
 )
 from scorekit._core.mappings import is_mapping
 from scorekit.errors import refuse, shown
-from scorekit.records import UNKNOWN, Cases, Ends, ReportScores, SuiteKey
+from scorekit.records import UNKNOWN, Cases, Ends, Report, ReportScores, SuiteKey
 
 Places: TypeAlias = NDArray[np.intp]
 
@@ -45,6 +47,17 @@ class Names(NamedTuple):
         return list(map(self.distinct.__getitem__, self.of_row.tolist()))
 
 
+@attrs.frozen(kw_only=True, repr=False)
+class Version(Report):
+    """One version of a table."""
+
+    scores: ReportScores
+
+    def scores_by_case(self) -> ReportScores:
+        """Return its scores."""
+        return self.scores
+
+
 class Attempted(NamedTuple):
     """A table of attempts, checked."""
 
@@ -56,7 +69,23 @@ class Attempted(NamedTuple):
     n_rows: int
     """Of the table; columns of several metrics stand one below the other."""
 
-    def of_version(self, version: str) -> ReportScores:
+    def both(self, baseline: object, current: object) -> tuple[str, str]:
+        """Return the names of the versions to compare."""
+        versions = self.versions.distinct
+        old = check_id("baseline", baseline)
+        check_choice("baseline", old, versions)
+        others = [one for one in versions if one != old]
+        if current is None:
+            if len(others) != 1:
+                several = f"one of {', '.join(map(repr, others))}, as there are several"
+                domain = several if others else "in the table, whose only version is baseline"
+                refuse("current", domain, current)
+            return old, others[0]
+        new = check_id("current", current)
+        check_choice("current", new, others)
+        return old, new
+
+    def of_version(self, version: str) -> Version:
         """Return the scores of one version."""
         suites: dict[SuiteKey, Cases] = {}
         ends: dict[SuiteKey, dict[str, Ends]] = {}
@@ -75,7 +104,7 @@ class Attempted(NamedTuple):
                 ends.setdefault(key, {})[case_id] = (*scores, *[0.0] * n), (*scores, *[1.0] * n)
                 if not scores:
                     failing[key, case_id] = UNKNOWN
-        return ReportScores(suites, failing, ends=ends)
+        return Version(scores=ReportScores(suites, failing, ends=ends))
 
     def _cases(self, rows: Places) -> CaseScores:
         cases, sizes = np.unique(self.cases.of_row[rows], return_counts=True)
