@@ -13,8 +13,7 @@ from scorekit._comparison.missing import Missing
 from scorekit._comparison.plan import Plan
 from scorekit._core.mappings import FrozenMapping
 from scorekit._stats.changes import is_at_most
-from scorekit._stats.exact_tests import fall_p_values
-from scorekit._stats.groups import DECIMAL_NOISE
+from scorekit._stats.exact_tests import DECIMAL_NOISE, fall_p_values
 from scorekit._stats.sides import Paired, Sides
 from scorekit._stats.single_cases import Counting, SuitePair, are_flags
 from scorekit.errors import refuse

@@ -9,7 +9,9 @@ import numpy as np
 
 from scorekit._core.arrays import Floats, Groups
 from scorekit._core.attempts import Attempts
-from scorekit._stats.groups import DECIMAL_NOISE
+
+DECIMAL_NOISE = 1e-9
+"""Two score changes closer than this are the same: 1.0 -> 0.95 is a drop of exactly 0.05."""
 
 EXACT_ATTEMPTS = 100
 """Attempts at a case up to which Fisher's p value is correctly rounded."""

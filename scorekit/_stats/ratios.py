@@ -10,7 +10,6 @@ import numpy as np
 from scorekit._core.arrays import Floats, Groups
 from scorekit._core.sums import exact_mean
 from scorekit._core.tails import MAX_LOG, ROUNDING
-from scorekit._stats.groups import joint_reach
 from scorekit.intervals import group_sums, t_quantile
 
 Ends = tuple[float, float]
@@ -82,3 +81,8 @@ def paired_price_ends(
         math.exp(at - reach) if reach - at < MAX_LOG else 0.0,
         math.exp(at + reach) if at + reach < MAX_LOG else math.inf,
     )
+
+
+def joint_reach(first: float, second: float, shared: float) -> float:
+    """Return the half-width of the sum of two parts; *shared* is twice their correlation."""
+    return math.sqrt(max(first * first + second * second - shared * first * second, 0.0))

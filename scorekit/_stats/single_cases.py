@@ -15,8 +15,7 @@ from numpy.typing import NDArray
 
 from scorekit._core.arrays import Floats
 from scorekit._core.attempts import Attempts
-from scorekit._stats.exact_tests import fall_p_values
-from scorekit._stats.groups import DECIMAL_NOISE
+from scorekit._stats.exact_tests import DECIMAL_NOISE, fall_p_values
 
 FEWEST = 3
 """Attempts at a case in either run from which on it is tested."""
