@@ -34,6 +34,7 @@ from scorekit._sql.meaning.tree import (
     Windowed,
     conjuncts,
     local_sources,
+    sorted_nodes,
     walk,
 )
 from scorekit._sql.prove.logic import Facts
@@ -188,7 +189,7 @@ class Determined:
             before = len(self.sources)
             for table in self.relation.tables:
                 self._look_at(table)
-            for source in self.relation.own - self.sources.keys():
+            for source in sorted_nodes(self.relation.own - self.sources.keys()):
                 scope.steps.take()
                 for key in scope.keys(source):
                     found = every(self(Column(source, name)) for name in key)
@@ -230,7 +231,7 @@ class Determined:
         equal, rests = self.relation.equals(term)
         if term in self.given:
             return self.given[term] | form
-        for other in equal:
+        for other in sorted_nodes(equal) if len(equal) > 1 else equal:
             found = self.given[other] if other in self.given else self._constant(other)
             if found is not None:
                 return found | rests

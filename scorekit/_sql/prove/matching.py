@@ -201,7 +201,9 @@ class Matcher:
         """Pair arms, some in order, so that the same columns are the same in each pair."""
         if not ours:
             return columns
+        before = view.rests
         for i, other in enumerate(theirs[:1] if n_fixed > 0 else theirs):
+            view.rests = before  # a failed pairing leaves no facts behind
             found = self._queries(ours[0], other, view, identity=identity)
             if found is None:
                 continue

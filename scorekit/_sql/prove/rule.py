@@ -37,6 +37,7 @@ from scorekit._sql.meaning.tree import (
     found_in,
     has_aggregate,
     replaced,
+    sorted_nodes,
 )
 from scorekit._sql.prove.arithmetic import NOTHING_SUMMED
 from scorekit._sql.prove.dependencies import Determined, Relation, at_most_one
@@ -240,7 +241,7 @@ class View:
 
     def copied(self, node: _N) -> _N:
         """Return *node* with other names for the tables that it defines."""
-        return replaced(node, {one: self.fresh(one) for one in defined_in(node)})
+        return replaced(node, {one: self.fresh(one) for one in sorted_nodes(defined_in(node))})
 
 
 class Rows:
