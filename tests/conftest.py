@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import operator
 import os
-from collections.abc import Generator
 from typing import Any
 
 import pytest
@@ -79,10 +78,8 @@ def _no_credentials(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delenv(name)
 
 
-@pytest.hookimpl(wrapper=True)
-def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, Any, Any]:
-    """Say how an example gets the output of today."""
-    report = yield
-    if report.failed and isinstance(item, pytest.DoctestItem):
-        report.sections.append(("If what it prints now is right", "run `python docs/refresh.py`"))
-    return report
+def pytest_terminal_summary(terminalreporter: Any) -> None:
+    """Say how examples get the output of today."""
+    failed = {report.nodeid for report in terminalreporter.stats.get("failed", ())}
+    if any(name.startswith(("README.md", "docs/", "scorekit/")) for name in failed):
+        terminalreporter.line("If what examples print now is right: python docs/refresh.py")
