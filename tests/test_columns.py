@@ -151,6 +151,7 @@ def test_worked_cases(sql: str, columns: str) -> None:
     ("SELECT [Ann] FROM users", "sqlite", "users.ann"),
     ('SELECT id FROM users WHERE name = "Bob"', "postgres", "users.bob users.id users.name"),
     ("SELECT name FROM items WHERE sku IN users", "duckdb", "items.name items.sku items.users"),
+    ("WITH c AS (SELECT id FROM users) SELECT sku FROM items WHERE sku IN c", "sqlite", "items.sku users.id"),
     ("SELECT sku FROM items WHERE sku IN users", "sqlite", "items.sku users.age users.id users.name"),
     ("SELECT x, y FROM users u, UNNEST(u.name) AS x, u.age AS y", "bigquery", "users.age users.name"),
     ("SELECT x, o FROM users u, UNNEST(name) AS x WITH OFFSET AS o", "bigquery", "users.name"),

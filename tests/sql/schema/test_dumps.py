@@ -241,6 +241,17 @@ def test_columns_of_a_view_that_is_not_read_are_not_known(dialect: str) -> None:
         assert failure(found.error).startswith("instrument: "), query
 
 
+@pytest.mark.parametrize("dialect", ["sqlite", "mysql", "tsql"])
+def test_a_view_that_lists_its_columns_lists_all_of_them(dialect: str) -> None:
+    """Then they are known, though its query is of a table that is not."""
+    schema = "CREATE TABLE t (id INT); CREATE VIEW z (a) AS SELECT * FROM elsewhere"
+    given: Any = {"schema": schema, "dialect": dialect}
+    wrong = query_correctness("SELECT b FROM z", "SELECT id FROM t", **given)
+    assert failure(wrong.error) == "output: unknown_column"
+    other = query_correctness("SELECT a FROM z", "SELECT id FROM t", **given)
+    assert failure(other.error).startswith("instrument: ")
+
+
 def test_columns_of_views_are_those_of_sqlite() -> None:
     """Oracle: what is blamed of any column of any table or view SQLite does not prepare."""
     views = ["t", "v", "w", "w2", "c", "u", "j"]
