@@ -358,9 +358,13 @@ class _TestDesign(NamedTuple):
             middle = (low + high) // 2
             enough = self.power_of(middle, effect) >= self.power
             low, high = (low, middle) if enough else (middle, high)
-        further = range(high + UNEVEN * self.is_binary, high, -1)
-        short = (n + 1 for n in further if self.power_of(n, effect) < self.power)
-        return next(short, high)
+        found = 0
+        while found < high:  # as each further number may be followed by others that are too few
+            found = high
+            further = range(found + UNEVEN * self.is_binary, found, -1)
+            short = (n + 1 for n in further if self.power_of(n, effect) < self.power)
+            high = next(short, found)
+        return high
 
     def effect(self, n: int) -> float:
         """Return the effect that *n* tasks find; infinite if they find none."""

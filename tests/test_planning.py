@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from outcomes import ends, present
 from refusals import Refusal, refusals
@@ -276,6 +276,7 @@ def test_rounding_asks_for_no_further_task(
 
 
 @given(st.floats(0.02, 1), st.floats(0, 1), LEVELS, st.floats(0.5, 0.99))
+@example(effect=0.03125, more=1.0, confidence_level=0.5, power=0.5)  # odd numbers find it later
 def test_flags_find_the_effect_from_that_number_on(
     effect: float, more: float, confidence_level: float, power: float
 ) -> None:

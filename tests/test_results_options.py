@@ -93,6 +93,7 @@ TWO_MEANINGS = {
     "order": "of calls in an answer, or of labels by confidence",
     "price": "what must be known, or may be: a function that is free has none",
     "quantiles": "none by default where values are all that is described",
+    "ruler": "what a tier was measured with, or what to do where that differs",
     "safety_valid": "what is scored, or one stage of it",
     "scale": "of grades, or of ratings",
     "threshold": "of a case's fall, or the one of review that is drawn",
