@@ -65,7 +65,9 @@ def test_a_function_that_the_database_has_is_never_said_to_be_missing(
 def test_duckdb_has_what_it_lists() -> None:
     """Oracle: the database's own list."""
     duckdb = pytest.importorskip("duckdb")
-    names = duckdb.sql("SELECT DISTINCT function_name FROM duckdb_functions()").fetchall()
+    names = (
+        duckdb.connect().sql("SELECT DISTINCT function_name FROM duckdb_functions()").fetchall()
+    )
     plain = [name for (name,) in names if name.isidentifier() and name[0] != "_"]
     assert [name for name in plain if not has_function(name, "duckdb")] == []
 

@@ -64,6 +64,6 @@ def test_a_day_moves_as_in_duckdb(day: dt.date, n: int, unit: str, sign: str) ->
     duckdb = pytest.importorskip("duckdb")
     found = moved(sign, cast(str(day)), interval(str(n), unit))
     asked = f"SELECT DATE '{day}' {sign} INTERVAL '{n} {unit}'"
-    (moment,) = duckdb.execute(asked).fetchone()
+    (moment,) = duckdb.connect().execute(asked).fetchone()
     assert found == cast(str(moment.date()), "TIMESTAMP")
     assert moment.time() == dt.time()
