@@ -358,12 +358,11 @@ class _TestDesign(NamedTuple):
             middle = (low + high) // 2
             enough = self.power_of(middle, effect) >= self.power
             low, high = (low, middle) if enough else (middle, high)
-        found = 0
-        while found < high:  # as each further number may be followed by others that are too few
-            found = high
-            further = range(found + UNEVEN * self.is_binary, found, -1)
-            short = (n + 1 for n in further if self.power_of(n, effect) < self.power)
-            high = next(short, found)
+        n = high
+        while n < high + UNEVEN * self.is_binary:
+            n += 1
+            if self.power_of(n, effect) < self.power:
+                high = n + 1
         return high
 
     def effect(self, n: int) -> float:
