@@ -69,6 +69,9 @@ NO_RULE: Final = ("locate", "audit")
 NO_SCORE: Final = frozenset({*ANSWERS, "generated", "confidence"})
 """Inputs that are no part of a ruler."""
 
+VERSION: Final = "version of "
+"""What the name of a version begins with beside other things that a case was measured with."""
+
 ORDER: Final = "row_order"
 """An option that counts at cases alone whose order of rows is compared."""
 
@@ -140,7 +143,7 @@ class Ruler(Record):
             {'rubric': 'v2'}
         """
         found = {**self.settings.get(EVERY, NONE), **self.settings.get(metric, NONE)}
-        found |= {f"version of {n}": text for n, text in self.versions.items() if n != HARNESS}
+        found |= {f"{VERSION}{n}": text for n, text in self.versions.items() if n != HARNESS}
         for name, digest in self.cases.get(case_id, NONE).items():
             if name != ORDER and metric in CONCERNS.get(name, (metric,)):
                 found[name] = digest

@@ -13,7 +13,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from scorekit._comparison.alike import KEPT_SHARE, Difference, Rulers, named_ruler
+from scorekit._comparison.alike import KEPT_SHARE, WAYS, Difference, Rulers, named_ruler
 from scorekit._core.checks import (
     check_choice,
     check_count,
@@ -1109,7 +1109,7 @@ def cross_tier(
     for i, level in enumerate(levels):
         if level != levels[0]:
             refuse(f"confidence_level of tiers[{i}]", f"that of tiers[0], {levels[0]}", level)
-    check_choice("ruler", ruler, ("common", "refuse", "ignore"))
+    check_choice("ruler", ruler, WAYS)
     base = checked[ids.index(baseline)]
     beside = [
         _Beside.of(tier, base, is_ignored=ruler == "ignore")

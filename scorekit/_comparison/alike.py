@@ -18,6 +18,7 @@ from scorekit.rulers import (
     NONE,
     OF_ANSWERS,
     ORDER,
+    VERSION,
     WORDS,
     Ruler,
 )
@@ -25,7 +26,8 @@ from scorekit.rulers import (
 NOTHING = "none"
 """What stands for a setting that a run does not have."""
 
-VERSION = "version of "
+WAYS = ("common", "refuse", "ignore")
+"""What to do about what was measured otherwise: compare the rest, raise, or go on."""
 
 KEPT_SHARE = 0.5
 """Share of the cases that have to be measured alike, where nothing else tells the change."""

@@ -9,7 +9,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 import attrs
 import numpy as np
 
-from scorekit._comparison.alike import KEPT_SHARE, Difference, Rulers, named_ruler
+from scorekit._comparison.alike import KEPT_SHARE, WAYS, Difference, Rulers, named_ruler
 from scorekit._comparison.pairs import Runs
 from scorekit._core.arrays import Floats
 from scorekit._core.checks import check_choice, is_ordered
@@ -26,6 +26,7 @@ from scorekit.rulers import (
     EVERY,
     MOST_NAMED,
     NONE,
+    VERSION,
     WORDS,
     Ruler,
     RulerChange,
@@ -95,7 +96,7 @@ def measured_alike(
     runs: Runs, *, ruler: object, rulers: object = None, rescored: object = None
 ) -> Measured:
     """Keep of both runs what was measured alike; see `compare_reports` for the arguments."""
-    check_choice("ruler", ruler, ("common", "refuse", "ignore"))
+    check_choice("ruler", ruler, WAYS)
     runs = _with_rulers(runs, rulers)
     old, new = runs.before.ruler, runs.after.ruler
     anchored = None if rescored is None else _anchored(runs, rescored)
@@ -468,7 +469,7 @@ def _named(name: str, whose: str, given: object, own: object) -> Ruler:
     if named is given or not isinstance(own, Ruler):
         return named
     texts = named.settings[EVERY]
-    knows = {f"version of {one}" for one in own.versions}.union(*own.settings.values())
+    knows = {f"{VERSION}{one}" for one in own.versions}.union(*own.settings.values())
     if said := [one for one in texts if EVERY not in own.settings or one in knows]:
         refuse(name, f"a mapping of what {whose} does not say itself", said)
     every = FrozenMapping({**own.settings.get(EVERY, NONE), **texts})
